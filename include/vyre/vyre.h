@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * vyre: data-parallel kernels that give the same bits on every device.
+ *
+ * A program is built, parsed or decoded; it is verified and frozen, and from then on immutable and
+ * safe to share between threads. A backend compiles it to an executable, which is dispatched with
+ * borrowed spans. Programs and executables are reference counted: whoever gets one from a function
+ * named new, parse, decode, finish, compile or retain releases it once.
+ *
+ * Every fallible function returns a status and fills the caller's vyre_error, which may be NULL.
+ * The library never prints, never exits and never aborts on bad input.
+ */
+#ifndef VYRE_VYRE_H
+#define VYRE_VYRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32) || !defined(__GNUC__)
+#define VYRE_API
+#else
+#define VYRE_API __attribute__((visibility("default")))
+#endif
+
+#define VYRE_VERSION_MAJOR 0
+#define VYRE_VERSION_MINOR 1
+#define VYRE_VERSION_PATCH 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "0.1.0" */
+VYRE_API const char *vyre_version(void);
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+typedef enum vyre_status {
+  VYRE_OK = 0,
+  VYRE_ERROR_ARGUMENT,    /* the call itself is wrong: a null, a stale handle, a bad option */
+  VYRE_ERROR_SYNTAX,      /* the text could not be read */
+  VYRE_ERROR_VERIFY,      /* the program breaks a rule; `code` names it */
+  VYRE_ERROR_WIRE,        /* the bytes are not a program */
+  VYRE_ERROR_LIMIT,       /* a stated limit was passed */
+  VYRE_ERROR_BINDING,     /* parameters or buffers do not fit the program */
+  VYRE_ERROR_UNSUPPORTED, /* the backend or device lacks what the program needs */
+  VYRE_ERROR_BACKEND,     /* the backend or its driver failed */
+  VYRE_ERROR_DIVERGENCE,  /* a barrier was not reached by the whole workgroup */
+  VYRE_ERROR_TIMEOUT,     /* the dispatch passed its time limit */
+  VYRE_ERROR_FUEL,        /* the dispatch passed its limit of executed operations */
+  VYRE_ERROR_MEMORY,      /* out of memory */
+  VYRE_ERROR_IO,          /* a file could not be read or written */
+  VYRE_STATUS_COUNT
+} vyre_status;
+
+typedef struct vyre_error {
+  vyre_status status;
+  uint32_t line;      /* 1-based; 0 when there is no place in a text */
+  uint32_t column;    /* 1-based, in bytes */
+  char code[8];       /* stable code such as "V012"; empty when there is none */
+  char file[200];     /* the name the caller gave the text */
+  char message[600];  /* what is wrong, then a sentence that starts with "Fix:" */
+  char excerpt[300];  /* the source line and a caret below it, two lines; or empty */
+} vyre_error;
+
+/* "syntax", "binding", ... stable, for logs and JSON. */
+VYRE_API const char *vyre_status_name(vyre_status status);
+
+/* ---- types and operations -------------------------------------------------------------------- */
+
+typedef enum vyre_type {
+  VYRE_VOID = 0,
+  VYRE_BOOL, /* one byte in memory; any byte but 0 is true, stored as 0 or 1 */
+  VYRE_I8,
+  VYRE_U8,
+  VYRE_I16,
+  VYRE_U16,
+  VYRE_I32,
+  VYRE_U32,
+  VYRE_I64,
+  VYRE_U64,
+  VYRE_F32,
+  VYRE_F64,
+  VYRE_TYPE_COUNT
+} vyre_type;
+
+VYRE_API const char *vyre_type_name(vyre_type type);      /* "f32" */
+VYRE_API size_t vyre_type_size(vyre_type type);           /* bytes in memory; 0 for void */
+VYRE_API vyre_type vyre_type_from_name(const char *name); /* VYRE_VOID when unknown */
+
+typedef enum vyre_op {
+  VYRE_OP_NONE = 0,
+#define OP(name, text, infix, operands, rule, flags, doc) VYRE_OP_##name,
+#include "ops.def"
+  VYRE_OP_COUNT
+} vyre_op;
+
+typedef enum vyre_access { VYRE_READ = 1, VYRE_WRITE = 2, VYRE_READWRITE = 3 } vyre_access;
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+typedef struct vyre_program vyre_program;
+
+VYRE_API vyre_program *vyre_program_retain(vyre_program *program);
+VYRE_API void vyre_program_release(vyre_program *program);
+
+/* Text form. `name` is used in messages and may be NULL. The text need not end in a NUL. */
+VYRE_API vyre_status vyre_program_parse(const char *text, size_t size, const char *name,
+                                        vyre_program **out, vyre_error *error);
+/* Prints the canonical text. The caller frees *out with vyre_free. */
+VYRE_API vyre_status vyre_program_print(const vyre_program *program, char **out, size_t *size,
+                                        vyre_error *error);
+/* Wire form. */
+VYRE_API vyre_status vyre_program_decode(const void *data, size_t size, vyre_program **out,
+                                         vyre_error *error);
+VYRE_API vyre_status vyre_program_encode(const vyre_program *program, void **out, size_t *size,
+                                         vyre_error *error);
+VYRE_API void vyre_free(void *memory);
+
+/* Inspection. Strings live as long as the program. */
+typedef struct vyre_param_info {
+  const char *name;
+  vyre_type type;
+} vyre_param_info;
+
+typedef struct vyre_buffer_info {
+  const char *name;
+  vyre_type type;
+  vyre_access access;
+  bool is_transient;    /* allocated by the runtime, never bound */
+  bool has_fixed_length; /* fixed_length is valid; otherwise computed or taken from the binding */
+  uint64_t fixed_length;
+} vyre_buffer_info;
+
+typedef struct vyre_region_info {
+  const char *name;
+  uint32_t rank;         /* 1 to 3 */
+  uint32_t workgroup[3]; /* the declared size */
+  bool is_elastic;       /* the workgroup is only a launch shape */
+  uint32_t shared_bytes;
+} vyre_region_info;
+
+typedef struct vyre_stats {
+  uint64_t node_count;          /* statements and regions at all depths */
+  uint64_t instruction_count;   /* all operations, structure excluded */
+  uint64_t memory_op_count;     /* loads and stores of buffers and arrays */
+  uint64_t atomic_op_count;
+  uint64_t control_flow_count;  /* if, for, while, break, continue, return, barrier */
+  uint64_t register_pressure;   /* most values and variables live at once */
+  uint64_t static_storage_bytes; /* fixed buffers, shared and private arrays */
+  uint64_t top_level_regions;
+  uint64_t peak_memory_bytes;   /* buffers live at once, with fixed lengths only */
+} vyre_stats;
+
+VYRE_API const char *vyre_program_name(const vyre_program *program);
+VYRE_API void vyre_program_fingerprint(const vyre_program *program, uint8_t out[32]);
+VYRE_API uint32_t vyre_program_fast_ulp(const vyre_program *program); /* 0: exact arithmetic */
+VYRE_API uint32_t vyre_program_param_count(const vyre_program *program);
+VYRE_API vyre_param_info vyre_program_param(const vyre_program *program, uint32_t index);
+VYRE_API uint32_t vyre_program_buffer_count(const vyre_program *program);
+VYRE_API vyre_buffer_info vyre_program_buffer(const vyre_program *program, uint32_t index);
+VYRE_API uint32_t vyre_program_region_count(const vyre_program *program);
+VYRE_API vyre_region_info vyre_program_region(const vyre_program *program, uint32_t index);
+VYRE_API vyre_stats vyre_program_stats(const vyre_program *program);
+/* Peak memory with the given element counts, one per buffer; transient ones are computed. */
+VYRE_API uint64_t vyre_program_peak_memory(const vyre_program *program, const uint64_t *lengths);
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+/* One builder makes one program, on one thread. Mistakes are sticky: the first one is kept and
+ * reported by vyre_builder_finish, and until then every call is safe. */
+typedef struct vyre_builder vyre_builder;
+typedef uint32_t vyre_value;              /* 0 is no value */
+typedef uint32_t vyre_var;                /* a variable; 0 is none */
+typedef struct vyre_mem { uint32_t id; } vyre_mem; /* a buffer, shared or private array */
+
+/* NULL when out of memory. */
+VYRE_API vyre_builder *vyre_builder_new(const char *program_name);
+VYRE_API void vyre_builder_free(vyre_builder *builder);
+/* Verifies and freezes. The builder is empty afterwards, and still has to be freed. */
+VYRE_API vyre_status vyre_builder_finish(vyre_builder *builder, vyre_program **out,
+                                         vyre_error *error);
+
+VYRE_API void vyre_build_fast(vyre_builder *b, uint32_t ulp);
+VYRE_API uint32_t vyre_build_param(vyre_builder *b, const char *name, vyre_type type);
+/* `length` is 0 (as bound) or a value built before the first region: a constant or an expression
+ * over parameters and lengths of buffers bound without one. Transient buffers need a length. */
+VYRE_API vyre_mem vyre_build_buffer(vyre_builder *b, const char *name, vyre_type type,
+                                    vyre_access access, vyre_value length);
+VYRE_API vyre_mem vyre_build_transient(vyre_builder *b, const char *name, vyre_type type,
+                                       vyre_value length);
+
+/* A region: begin, build the extents, set the grid, build the body, end. */
+VYRE_API void vyre_build_region_begin(vyre_builder *b, const char *name);
+VYRE_API void vyre_build_grid(vyre_builder *b, uint32_t rank, const vyre_value *extents,
+                              const uint32_t workgroup[3]);
+VYRE_API vyre_mem vyre_build_shared(vyre_builder *b, const char *name, vyre_type type,
+                                    uint32_t length);
+VYRE_API void vyre_build_region_end(vyre_builder *b);
+
+/* Constants. `bits` holds the value in its low bytes; floats by their bits, signed integers
+ * sign-extended or not. */
+VYRE_API vyre_value vyre_build_const(vyre_builder *b, vyre_type type, uint64_t bits);
+VYRE_API vyre_value vyre_build_bool(vyre_builder *b, bool value);
+VYRE_API vyre_value vyre_build_i32(vyre_builder *b, int32_t value);
+VYRE_API vyre_value vyre_build_u32(vyre_builder *b, uint32_t value);
+VYRE_API vyre_value vyre_build_f32(vyre_builder *b, float value);
+VYRE_API vyre_value vyre_build_f64(vyre_builder *b, double value);
+
+/* Any operation on values, by its row in ops.def. `type` is needed by convert and bitcast only. */
+VYRE_API vyre_value vyre_build_op(vyre_builder *b, vyre_op op, vyre_type type, uint32_t count,
+                                  const vyre_value *args);
+VYRE_API vyre_value vyre_build_unary(vyre_builder *b, vyre_op op, vyre_value x);
+VYRE_API vyre_value vyre_build_binary(vyre_builder *b, vyre_op op, vyre_value x, vyre_value y);
+VYRE_API vyre_value vyre_build_select(vyre_builder *b, vyre_value c, vyre_value x, vyre_value y);
+VYRE_API vyre_value vyre_build_fma(vyre_builder *b, vyre_value x, vyre_value y, vyre_value z);
+VYRE_API vyre_value vyre_build_convert(vyre_builder *b, vyre_type type, vyre_value x);
+VYRE_API vyre_value vyre_build_bitcast(vyre_builder *b, vyre_type type, vyre_value x);
+
+VYRE_API vyre_value vyre_build_param_value(vyre_builder *b, uint32_t param);
+VYRE_API vyre_value vyre_build_len(vyre_builder *b, vyre_mem buffer);
+/* global_id, local_id, group_id, global_size, local_size, group_count */
+VYRE_API vyre_value vyre_build_id(vyre_builder *b, vyre_op op, uint32_t axis);
+
+VYRE_API vyre_value vyre_build_load(vyre_builder *b, vyre_mem mem, vyre_value index);
+VYRE_API void vyre_build_store(vyre_builder *b, vyre_mem mem, vyre_value index, vyre_value value);
+VYRE_API vyre_value vyre_build_atomic(vyre_builder *b, vyre_op op, vyre_mem mem, vyre_value index,
+                                      vyre_value value);
+VYRE_API vyre_value vyre_build_atomic_cas(vyre_builder *b, vyre_mem mem, vyre_value index,
+                                          vyre_value expected, vyre_value desired);
+
+VYRE_API vyre_var vyre_build_var(vyre_builder *b, const char *name, vyre_value first);
+VYRE_API vyre_value vyre_build_get(vyre_builder *b, vyre_var var);
+VYRE_API void vyre_build_set(vyre_builder *b, vyre_var var, vyre_value value);
+VYRE_API vyre_mem vyre_build_array(vyre_builder *b, const char *name, vyre_type type,
+                                   uint32_t length);
+
+VYRE_API void vyre_build_if(vyre_builder *b, vyre_value condition);
+VYRE_API void vyre_build_else(vyre_builder *b);
+/* for k in lo..hi by step; returns k. `step` is a positive constant; 0 means 1. */
+VYRE_API vyre_value vyre_build_for(vyre_builder *b, vyre_value lo, vyre_value hi, vyre_value step);
+/* vyre_build_while(b); ... condition ...; vyre_build_do(b, condition); ... body ...; end */
+VYRE_API void vyre_build_while(vyre_builder *b);
+VYRE_API void vyre_build_do(vyre_builder *b, vyre_value condition);
+VYRE_API void vyre_build_end(vyre_builder *b); /* closes if, else, for, while */
+VYRE_API void vyre_build_break(vyre_builder *b);
+VYRE_API void vyre_build_continue(vyre_builder *b);
+VYRE_API void vyre_build_return(vyre_builder *b);
+VYRE_API void vyre_build_barrier(vyre_builder *b);
+
+/* Gives a value a name for people; ignored for constants. */
+VYRE_API void vyre_build_name(vyre_builder *b, vyre_value value, const char *name);
+VYRE_API vyre_type vyre_build_type_of(const vyre_builder *b, vyre_value value);
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+typedef struct vyre_scalar {
+  vyre_type type;
+  uint64_t bits; /* as in vyre_build_const */
+} vyre_scalar;
+
+VYRE_API vyre_scalar vyre_scalar_i32(int32_t value);
+VYRE_API vyre_scalar vyre_scalar_u32(uint32_t value);
+VYRE_API vyre_scalar vyre_scalar_f32(float value);
+VYRE_API vyre_scalar vyre_scalar_f64(double value);
+
+/* Borrowed memory: the caller keeps it alive and untouched until the dispatch returns. */
+typedef struct vyre_span {
+  void *data;
+  size_t size_bytes;
+} vyre_span;
+
+typedef struct vyre_region_report {
+  const char *name;     /* borrowed from the program */
+  uint64_t time_ns;     /* device time where the backend can tell, wall time otherwise */
+  uint64_t bytes;       /* bytes loaded and stored in buffers, as far as the backend counts them */
+  uint64_t invocations;
+} vyre_region_report;
+
+typedef struct vyre_report {
+  uint64_t wall_ns;
+  uint64_t device_ns;
+  uint64_t operations;           /* executed operations; 0 where not counted */
+  uint32_t region_count;         /* filled by the dispatch, at most region_capacity */
+  uint32_t region_capacity;      /* set by the caller */
+  vyre_region_report *regions;   /* owned by the caller; may be NULL */
+} vyre_report;
+
+typedef struct vyre_dispatch_args {
+  const vyre_scalar *params;     /* in the order of declaration */
+  uint32_t param_count;
+  uint32_t buffer_count;
+  const vyre_span *buffers;      /* in the order of declaration, transient ones left out */
+  uint32_t workgroup[3];         /* launch shape for elastic regions; zeros: as compiled */
+  uint64_t timeout_ns;           /* 0: none */
+  uint64_t fuel;                 /* executed operations; 0: unlimited. Only ref counts them. */
+} vyre_dispatch_args;
+
+typedef enum vyre_tier { VYRE_TIER_FULL = 0, VYRE_TIER_QUICK = 1 } vyre_tier;
+
+typedef struct vyre_compile_options {
+  vyre_tier tier;
+  uint32_t vector_width; /* lanes for backends that vectorise; 0: the backend decides */
+  uint32_t threads;      /* 0: all cores */
+  const char *device;    /* adapter name for backends with several; NULL: the first */
+} vyre_compile_options;
+
+typedef struct vyre_executable vyre_executable;
+
+/* `backend` is an id that vyre_backend_name lists, such as "ref"; `options` may be NULL. An
+ * executable may be dispatched from several threads at once. */
+VYRE_API vyre_status vyre_compile(vyre_program *program, const char *backend,
+                                  const vyre_compile_options *options, vyre_executable **out,
+                                  vyre_error *error);
+VYRE_API void vyre_executable_release(vyre_executable *executable);
+/* `report` may be NULL. Buffers that the program writes must not overlap any other. */
+VYRE_API vyre_status vyre_dispatch(vyre_executable *executable, const vyre_dispatch_args *args,
+                                   vyre_report *report, vyre_error *error);
+
+VYRE_API uint32_t vyre_backend_count(void);
+VYRE_API const char *vyre_backend_name(uint32_t index); /* NULL past the end */
+
+typedef struct vyre_device {
+  char adapter[128];     /* stable name, safe in a file name: device, driver, compiler version */
+  char description[256]; /* for people */
+  uint64_t memory_bytes;
+  uint32_t compute_units;
+  uint32_t max_workgroup;
+  bool has_f64;
+  bool has_i64;
+  bool has_i64_atomics;
+} vyre_device;
+
+/* Fills up to `capacity` devices and sets *count. When the backend cannot be used here, returns
+ * an error that says why. */
+VYRE_API vyre_status vyre_backend_devices(const char *backend, vyre_device *devices,
+                                          uint32_t capacity, uint32_t *count, vyre_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+//
+// Whole files: read at once, replaced atomically (temporary file, fsync, rename). Messages name the
+// file and the system's reason. Any thread.
+#ifndef VYRE_BASE_FILE_H
+#define VYRE_BASE_FILE_H
+
+#include <vyre/vyre.h>
+
+// Reads the whole file; "-" is standard input. *out is malloc'ed, with a NUL after `size` bytes.
+vyre_status file_read(const char *path, size_t max_bytes, char **out, size_t *size,
+                      vyre_error *error);
+// After this call the file holds either its old content or all of `data`, whatever happens.
+vyre_status file_replace(const char *path, const void *data, size_t size, vyre_error *error);
+// Creates the directories that lead to `path` (its last component excluded).
+vyre_status file_make_parents(const char *path, vyre_error *error);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// What the frontends and passes use of the builder beyond the public vyre_build_* calls. One
+// builder, one thread.
+#ifndef VYRE_IR_BUILDER_H
+#define VYRE_IR_BUILDER_H
+
+#include "ir/program.h"
+
+// Where the operations built from now on come from: a byte offset in the source text, for messages.
+void builder_at(vyre_builder *b, size_t source_offset);
+
+// Appends one operation as it is: operands already refer to the new program. The type is computed
+// from the rule when `in->type` is VYRE_VOID.
+ref builder_emit(vyre_builder *b, const inst *in);
+const inst *builder_inst(const vyre_builder *b, ref r); // borrowed until the next call
+// The constant's bits when `r` is one.
+bool builder_const_bits(const vyre_builder *b, ref r, uint64_t *bits);
+uint32_t builder_code_count(const vyre_builder *b);
+
+// Declares what `from` declares (name, fast, parameters, buffers with their header code), so that a
+// pass can go on with the regions. Parameter and buffer numbers stay the same.
+void builder_copy_interface(vyre_builder *b, const vyre_program *from);
+// Copies a whole region unchanged.
+void builder_copy_region(vyre_builder *b, const vyre_program *from, uint32_t region);
+// Copies one operation; `map` (code_count entries, zeroed) says what became of the old values and is
+// updated. Shared arrays of the region must have been declared in the same order; `shared_shift` is
+// added to their numbers.
+ref builder_copy_inst(vyre_builder *b, const vyre_program *from, uint32_t index, ref *map,
+                      uint32_t shared_shift);
+ref builder_map_ref(vyre_builder *b, const vyre_program *from, ref old, const ref *map);
+
+// The first mistake, or VYRE_OK; builder_fail sets it unless there is one.
+vyre_status builder_status(const vyre_builder *b);
+void builder_fail(vyre_builder *b, vyre_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Keeps a comment of the text form.
+void builder_comment(vyre_builder *b, uint32_t kind, uint32_t anchor, const char *text,
+                     size_t size);
+
+// As vyre_builder_finish, with the place of a fault: *offset is the source offset plus 1 that
+// builder_at gave for the operation at fault, 0 when there is none.
+vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, vyre_error *error);
+
+#endif

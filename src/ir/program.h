@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//
+// The frozen program: arrays of small records in one arena, which refer to one another by 32-bit
+// index. The layout is open to every folder because analyses, passes and backends are loops over
+// `code`. A program is immutable once frozen and safe to share between threads; it is reference
+// counted (vyre_program_retain / vyre_program_release).
+//
+// Code is one array in program order. Each operation is at once a statement or a value: a value is
+// named by the index of the operation that made it, and blocks are bracketed by IF ELSE END,
+// FOR END, and WHILE (condition) DO (body) END. A value may be used after its operation and inside
+// the block that holds it. Constants are no operations: they live in a pool, and a reference to one
+// has REF_CONST set.
+#ifndef VYRE_IR_PROGRAM_H
+#define VYRE_IR_PROGRAM_H
+
+#include <vyre/vyre.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "ir/types.h"
+
+#include <stdatomic.h>
+
+// A value: 0 is none, REF_CONST | i is consts[i], anything else is code[i].
+typedef uint32_t ref;
+#define REF_CONST 0x80000000u
+static inline bool ref_is_const(ref r) { return (r & REF_CONST) != 0; }
+static inline uint32_t ref_index(ref r) { return r & ~REF_CONST; }
+
+// A memory object: a buffer, a shared array, or the private array declared by an ARRAY operation.
+enum { MEM_BUFFER, MEM_SHARED, MEM_PRIVATE };
+#define MEM_REF(space, index) ((uint32_t)(space) << 30 | (uint32_t)(index))
+static inline unsigned mem_space(uint32_t mem) { return mem >> 30; }
+static inline uint32_t mem_index(uint32_t mem) { return mem & 0x3fffffffu; }
+
+// One operation. What the slots mean is in ops.def; the links of structure operations are:
+//   IF    arg[0] condition, arg[1] its ELSE or 0, arg[2] its END
+//   ELSE  arg[1] its IF, arg[2] its END
+//   FOR   arg[0..2] lo, hi, step, arg[3] its END
+//   WHILE arg[1] its DO, arg[2] its END
+//   DO    arg[0] condition, arg[1] its WHILE, arg[2] its END
+//   END   arg[1] the IF, FOR or WHILE it closes
+//   BREAK, CONTINUE  arg[1] the FOR or WHILE they leave
+typedef struct inst {
+  uint8_t op;   // vyre_op
+  uint8_t type; // vyre_type of the value, variable or elements; VYRE_VOID for statements
+  uint16_t reserved;
+  uint32_t arg[4];
+} inst;
+
+typedef struct constant {
+  uint64_t bits; // type_canonical_bits
+  uint32_t type;
+  uint32_t reserved;
+} constant;
+
+typedef struct range { // of code: first <= i < end
+  uint32_t first, end;
+} range;
+
+typedef struct param {
+  const char *name;
+  vyre_type type;
+} param;
+
+typedef struct buffer {
+  const char *name;
+  vyre_type type;
+  vyre_access access;
+  bool is_transient;
+  ref length; // in the header code; 0: as bound
+} buffer;
+
+typedef struct shared_array {
+  const char *name;
+  vyre_type type;
+  uint32_t length;
+  uint32_t region;
+} shared_array;
+
+typedef struct region {
+  const char *name;
+  uint32_t rank;
+  ref grid[3];           // in grid_code; constants 1 past the rank
+  uint32_t workgroup[3];
+  range grid_code, body;
+  range shared;          // of the program's shared arrays
+  bool is_elastic;       // derived: nothing in the body depends on the workgroup
+  bool has_barrier;      // derived
+  uint32_t private_bytes; // derived: sum of the private arrays
+} region;
+
+typedef struct source_place { // byte offset in the text the operation came from, plus 1; 0: unknown
+  uint32_t offset;
+} source_place;
+
+// A comment of the text form, kept so that formatting loses nothing. `anchor` is the operation it
+// stands before, or an item number for declarations; only the text form looks at it.
+typedef struct comment {
+  uint32_t kind, anchor;
+  const char *text;
+} comment;
+
+struct vyre_program {
+  arena arena;
+  atomic_uint references;
+  const char *name;
+  uint32_t fast_ulp;
+
+  uint32_t param_count, buffer_count, region_count, shared_count, const_count, code_count;
+  uint32_t comment_count;
+  param *params;
+  buffer *buffers;
+  region *regions;
+  shared_array *shared;
+  constant *consts;
+  inst *code;                 // code[0] is unused
+  range header;               // extents of buffers
+  const char **names;         // per operation, NULL when unnamed; NULL when nothing is named
+  const source_place *places; // per operation; NULL when unknown
+  const comment *comments;
+
+  uint8_t fingerprint[HASH_BYTES];
+  vyre_stats stats;
+};
+
+static inline vyre_type ref_type(const vyre_program *p, ref r) {
+  return (vyre_type)(ref_is_const(r) ? p->consts[ref_index(r)].type : p->code[r].type);
+}
+
+// The last step of the builder and of the decoder: links the blocks, derives what regions carry,
+// verifies, counts statistics, computes the fingerprint. On failure the program is still the
+// caller's to release, and *fault (may be NULL) is the operation at fault, 0 when there is none.
+vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error);
+vyre_program *program_new(void); // empty, with one reference; NULL when out of memory
+
+// Evaluates header and grid code on the host. `lengths` has one entry per buffer: the caller fills
+// those taken from a binding, this call the others.
+typedef struct program_extents {
+  const vyre_scalar *params;
+  uint64_t *lengths;
+  uint64_t (*grids)[3];
+} program_extents;
+vyre_status program_eval_extents(const vyre_program *program, program_extents *extents,
+                                 vyre_error *error);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// Facts about the scalar types and the rows of ops.def, as tables. Constant data: any thread.
+#ifndef VYRE_IR_TYPES_H
+#define VYRE_IR_TYPES_H
+
+#include <vyre/vyre.h>
+
+// How an operation's operands relate to its result; ops.def names one per row.
+typedef enum op_rule {
+  RULE_NONE,     // no operands that have types, no result
+  RULE_ARITH,    // same numeric type throughout
+  RULE_INT,      // same integer type throughout
+  RULE_BITS,     // same integer type or bool throughout
+  RULE_FLOAT,    // same float type throughout
+  RULE_EQUALITY, // two of any one type, gives bool
+  RULE_ORDER,    // two of one numeric type, gives bool
+  RULE_SELECT,   // bool, T, T gives T
+  RULE_CONVERT,  // any type to the operation's type
+  RULE_BITCAST,  // same width, neither is bool, to the operation's type
+  RULE_COPY,     // T gives T
+  RULE_PARAM,    // the parameter's type
+  RULE_LEN,      // u32
+  RULE_AXIS,     // u32
+  RULE_LOAD,     // index; gives the element type
+  RULE_STORE,    // index, element
+  RULE_ATOMIC,   // index, elements of a 32- or 64-bit integer type; gives the element type
+  RULE_VAR,      // T; declares a variable of T
+  RULE_GET,      // the variable's type
+  RULE_SET,      // the variable's type
+  RULE_ARRAY,    // the operation's type is the element type
+  RULE_COND,     // bool
+  RULE_FOR,      // same integer type: lo, hi, step; gives it
+} op_rule;
+
+enum {
+  OPF_PURE = 1 << 0,
+  OPF_COMM = 1 << 1,
+  OPF_READS = 1 << 2,
+  OPF_WRITES = 1 << 3,
+  OPF_STMT = 1 << 4,
+  OPF_OPEN = 1 << 5,
+  OPF_CLOSE = 1 << 6,
+  OPF_ID = 1 << 7,
+  OPF_GROUP = 1 << 8,
+  OPF_MATH = 1 << 9,
+};
+
+typedef struct op_info {
+  const char *name;     // "add"
+  const char *infix;    // "+", or "" when it is written as a call
+  const char *operands; // one letter per argument slot, see ops.def
+  const char *doc;
+  uint8_t operand_count; // strlen(operands)
+  uint8_t rule;          // op_rule
+  uint16_t flags;        // OPF_*
+} op_info;
+
+extern const op_info op_table[VYRE_OP_COUNT];
+
+static inline bool op_is(vyre_op op, unsigned flags) { return (op_table[op].flags & flags) != 0; }
+static inline bool op_is_atomic(unsigned op) {
+  return op >= VYRE_OP_ATOMIC_ADD && op <= VYRE_OP_ATOMIC_CAS;
+}
+// VYRE_OP_NONE when no operation has this name.
+vyre_op op_from_name(const char *name, size_t size);
+
+typedef struct type_info {
+  const char *name;
+  uint8_t bytes; // in memory
+  uint8_t bits;  // of the value: 1 for bool
+  bool is_int, is_signed, is_float;
+} type_info;
+
+extern const type_info type_table[VYRE_TYPE_COUNT];
+
+static inline bool type_is_int(unsigned t) { return type_table[t].is_int; }
+static inline bool type_is_signed(unsigned t) { return type_table[t].is_signed; }
+static inline bool type_is_float(unsigned t) { return type_table[t].is_float; }
+static inline bool type_is_numeric(unsigned t) { return t > VYRE_BOOL && t < VYRE_TYPE_COUNT; }
+static inline bool type_is_index(unsigned t) { return t >= VYRE_I32 && t <= VYRE_U64; }
+static inline unsigned type_bits(unsigned t) { return type_table[t].bits; }
+static inline unsigned type_bytes(unsigned t) { return type_table[t].bytes; }
+vyre_type type_from_name(const char *name, size_t size);
+
+// The one representation of a value in 64 bits: unsigned and bool zero-extended, signed
+// sign-extended, floats by their bits with every NaN made the quiet one.
+uint64_t type_canonical_bits(vyre_type type, uint64_t bits);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// The rules of a well-formed program, one stable code each (verify.def). Linking gives blocks their
+// links and is the first half of verification: after it, code can be walked without looking at
+// anything but the links. Pure functions of the program: any thread.
+#ifndef VYRE_IR_VERIFY_H
+#define VYRE_IR_VERIFY_H
+
+#include "ir/program.h"
+
+typedef enum verify_code {
+#define RULE(code, name, text) VERIFY_##code,
+#include "ir/verify.def"
+  VERIFY_COUNT
+} verify_code;
+
+typedef struct verify_rule {
+  const char *code, *name, *text;
+} verify_rule;
+
+extern const verify_rule verify_rules[VERIFY_COUNT];
+
+// Fills the links of structure operations (see program.h). On failure *fault is the operation at
+// fault, or 0 when the fault is not in an operation; the text form turns it into a place.
+vyre_status verify_link(vyre_program *program, uint32_t *fault, vyre_error *error);
+// Checks all rules on a linked program and fills what regions derive (is_elastic and the like).
+vyre_status verify_program(vyre_program *program, uint32_t *fault, vyre_error *error);
+
+#endif
