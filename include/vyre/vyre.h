@@ -56,12 +56,12 @@ typedef enum vyre_status {
 
 typedef struct vyre_error {
   vyre_status status;
-  uint32_t line;      /* 1-based; 0 when there is no place in a text */
-  uint32_t column;    /* 1-based, in bytes */
-  char code[8];       /* stable code such as "V012"; empty when there is none */
-  char file[200];     /* the name the caller gave the text */
-  char message[600];  /* what is wrong, then a sentence that starts with "Fix:" */
-  char excerpt[300];  /* the source line and a caret below it, two lines; or empty */
+  uint32_t line;     /* 1-based; 0 when there is no place in a text */
+  uint32_t column;   /* 1-based, in bytes */
+  char code[8];      /* stable code such as "V012"; empty when there is none */
+  char file[200];    /* the name the caller gave the text */
+  char message[600]; /* what is wrong, then a sentence that starts with "Fix:" */
+  char excerpt[300]; /* the source line and a caret below it, two lines; or empty */
 } vyre_error;
 
 /* "syntax", "binding", ... stable, for logs and JSON. */
@@ -128,7 +128,7 @@ typedef struct vyre_buffer_info {
   const char *name;
   vyre_type type;
   vyre_access access;
-  bool is_transient;    /* allocated by the runtime, never bound */
+  bool is_transient;     /* allocated by the runtime, never bound */
   bool has_fixed_length; /* fixed_length is valid; otherwise computed or taken from the binding */
   uint64_t fixed_length;
 } vyre_buffer_info;
@@ -142,15 +142,15 @@ typedef struct vyre_region_info {
 } vyre_region_info;
 
 typedef struct vyre_stats {
-  uint64_t node_count;          /* statements and regions at all depths */
-  uint64_t instruction_count;   /* all operations, structure excluded */
-  uint64_t memory_op_count;     /* loads and stores of buffers and arrays */
+  uint64_t node_count;        /* statements and regions at all depths */
+  uint64_t instruction_count; /* all operations, structure excluded */
+  uint64_t memory_op_count;   /* loads and stores of buffers and arrays */
   uint64_t atomic_op_count;
-  uint64_t control_flow_count;  /* if, for, while, break, continue, return, barrier */
-  uint64_t register_pressure;   /* most values and variables live at once */
+  uint64_t control_flow_count;   /* if, for, while, break, continue, return, barrier */
+  uint64_t register_pressure;    /* most values and variables live at once */
   uint64_t static_storage_bytes; /* fixed buffers, shared and private arrays */
   uint64_t top_level_regions;
-  uint64_t peak_memory_bytes;   /* buffers live at once, with fixed lengths only */
+  uint64_t peak_memory_bytes; /* buffers live at once, with fixed lengths only */
 } vyre_stats;
 
 VYRE_API const char *vyre_program_name(const vyre_program *program);
@@ -171,9 +171,11 @@ VYRE_API uint64_t vyre_program_peak_memory(const vyre_program *program, const ui
 /* One builder makes one program, on one thread. Mistakes are sticky: the first one is kept and
  * reported by vyre_builder_finish, and until then every call is safe. */
 typedef struct vyre_builder vyre_builder;
-typedef uint32_t vyre_value;              /* 0 is no value */
-typedef uint32_t vyre_var;                /* a variable; 0 is none */
-typedef struct vyre_mem { uint32_t id; } vyre_mem; /* a buffer, shared or private array */
+typedef uint32_t vyre_value; /* 0 is no value */
+typedef uint32_t vyre_var;   /* a variable; 0 is none */
+typedef struct vyre_mem {
+  uint32_t id;
+} vyre_mem; /* a buffer, shared or private array */
 
 /* NULL when out of memory. */
 VYRE_API vyre_builder *vyre_builder_new(const char *program_name);
@@ -272,29 +274,29 @@ typedef struct vyre_span {
 } vyre_span;
 
 typedef struct vyre_region_report {
-  const char *name;     /* borrowed from the program */
-  uint64_t time_ns;     /* device time where the backend can tell, wall time otherwise */
-  uint64_t bytes;       /* bytes loaded and stored in buffers, as far as the backend counts them */
+  const char *name; /* borrowed from the program */
+  uint64_t time_ns; /* device time where the backend can tell, wall time otherwise */
+  uint64_t bytes;   /* bytes loaded and stored in buffers, as far as the backend counts them */
   uint64_t invocations;
 } vyre_region_report;
 
 typedef struct vyre_report {
   uint64_t wall_ns;
   uint64_t device_ns;
-  uint64_t operations;           /* executed operations; 0 where not counted */
-  uint32_t region_count;         /* filled by the dispatch, at most region_capacity */
-  uint32_t region_capacity;      /* set by the caller */
-  vyre_region_report *regions;   /* owned by the caller; may be NULL */
+  uint64_t operations;         /* executed operations; 0 where not counted */
+  uint32_t region_count;       /* filled by the dispatch, at most region_capacity */
+  uint32_t region_capacity;    /* set by the caller */
+  vyre_region_report *regions; /* owned by the caller; may be NULL */
 } vyre_report;
 
 typedef struct vyre_dispatch_args {
-  const vyre_scalar *params;     /* in the order of declaration */
+  const vyre_scalar *params; /* in the order of declaration */
   uint32_t param_count;
   uint32_t buffer_count;
-  const vyre_span *buffers;      /* in the order of declaration, transient ones left out */
-  uint32_t workgroup[3];         /* launch shape for elastic regions; zeros: as compiled */
-  uint64_t timeout_ns;           /* 0: none */
-  uint64_t fuel;                 /* executed operations; 0: unlimited. Only ref counts them. */
+  const vyre_span *buffers; /* in the order of declaration, transient ones left out */
+  uint32_t workgroup[3];    /* launch shape for elastic regions; zeros: as compiled */
+  uint64_t timeout_ns;      /* 0: none */
+  uint64_t fuel;            /* executed operations; 0: unlimited. Only ref counts them. */
 } vyre_dispatch_args;
 
 typedef enum vyre_tier { VYRE_TIER_FULL = 0, VYRE_TIER_QUICK = 1 } vyre_tier;

@@ -10,8 +10,8 @@
 typedef struct arena_block arena_block;
 
 typedef struct arena {
-  arena_block *blocks; // newest first
-  size_t used, capacity; // of the newest block
+  arena_block *blocks;             // newest first
+  size_t used, capacity;           // of the newest block
   size_t allocations, total_bytes; // for the optimizer's report
 } arena;
 

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 static vyre_status io_error(vyre_error *error, const char *what, const char *path, int reason) {
-  const char *fix = reason == ENOENT    ? "check the path"
-                    : reason == EACCES  ? "check the permissions"
-                    : reason == ENOSPC  ? "free some disk space"
-                    : reason == EROFS   ? "choose a directory that can be written"
-                    : reason == EISDIR  ? "name a file, not a directory"
-                                        : "check the path and the disk";
+  const char *fix = reason == ENOENT   ? "check the path"
+                    : reason == EACCES ? "check the permissions"
+                    : reason == ENOSPC ? "free some disk space"
+                    : reason == EROFS  ? "choose a directory that can be written"
+                    : reason == EISDIR ? "name a file, not a directory"
+                                       : "check the path and the disk";
   return error_set(error, VYRE_ERROR_IO, "cannot %s `%s`: %s. Fix: %s", what, path,
                    strerror(reason), fix);
 }
@@ -51,7 +51,8 @@ static vyre_status read_all(int fd, const char *path, size_t max_bytes, char **o
 
 vyre_status file_read(const char *path, size_t max_bytes, char **out, size_t *size,
                       vyre_error *error) {
-  if (!strcmp(path, "-")) return read_all(STDIN_FILENO, "standard input", max_bytes, out, size, error);
+  if (!strcmp(path, "-"))
+    return read_all(STDIN_FILENO, "standard input", max_bytes, out, size, error);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return io_error(error, "open", path, errno);
   vyre_status status = read_all(fd, path, max_bytes, out, size, error);
@@ -109,8 +110,10 @@ vyre_status file_replace(const char *path, const void *data, size_t size, vyre_e
     if (!reason && fsync(fd) < 0) reason = errno;
     if (close(fd) < 0 && !reason) reason = errno;
     if (!reason && rename(temporary, path) < 0) reason = errno;
-    if (reason) unlink(temporary);
-    else sync_directory_of(temporary);
+    if (reason)
+      unlink(temporary);
+    else
+      sync_directory_of(temporary);
   }
   free(temporary);
   return reason ? io_error(error, "write", path, reason) : VYRE_OK;

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-void hash_init(hasher *h) { llvm_blake3_hasher_init(h); }
+void hash_init(hasher *h) {
+  llvm_blake3_hasher_init(h);
+}
 
 void hash_update(hasher *h, const void *data, size_t size) {
   llvm_blake3_hasher_update(h, data, size);

@@ -24,7 +24,9 @@ void strbuf_add(strbuf *s, const char *text, size_t size) {
   s->size += size;
 }
 
-void strbuf_puts(strbuf *s, const char *text) { strbuf_add(s, text, strlen(text)); }
+void strbuf_puts(strbuf *s, const char *text) {
+  strbuf_add(s, text, strlen(text));
+}
 
 void strbuf_putc(strbuf *s, char c) {
   char *to = strbuf_reserve(s, 1);

@@ -38,7 +38,9 @@ struct vyre_builder {
 
 // ---- mistakes -----------------------------------------------------------------------------------
 
-vyre_status builder_status(const vyre_builder *b) { return b->first_error.status; }
+vyre_status builder_status(const vyre_builder *b) {
+  return b->first_error.status;
+}
 
 void builder_fail(vyre_builder *b, vyre_status status, const char *format, ...) {
   if (b->first_error.status != VYRE_OK) return;
@@ -52,7 +54,9 @@ static void fail_memory(vyre_builder *b) {
   if (b->first_error.status == VYRE_OK) error_out_of_memory(&b->first_error);
 }
 
-static bool is_usable(vyre_builder *b) { return b && b->first_error.status == VYRE_OK; }
+static bool is_usable(vyre_builder *b) {
+  return b && b->first_error.status == VYRE_OK;
+}
 
 // ---- life ---------------------------------------------------------------------------------------
 
@@ -201,9 +205,13 @@ vyre_type vyre_build_type_of(const vyre_builder *b, vyre_value value) {
                                          : b->code.at[value].in.type);
 }
 
-const inst *builder_inst(const vyre_builder *b, ref r) { return &b->code.at[r].in; }
+const inst *builder_inst(const vyre_builder *b, ref r) {
+  return &b->code.at[r].in;
+}
 
-uint32_t builder_code_count(const vyre_builder *b) { return (uint32_t)b->code.count; }
+uint32_t builder_code_count(const vyre_builder *b) {
+  return (uint32_t)b->code.count;
+}
 
 static vyre_type mem_type(const vyre_builder *b, uint32_t mem) {
   uint32_t i = mem_index(mem);
@@ -220,8 +228,7 @@ static vyre_type result_type(const vyre_builder *b, const inst *in) {
   case RULE_EQUALITY:
   case RULE_ORDER: return VYRE_BOOL;
   case RULE_SELECT: return vyre_build_type_of(b, in->arg[1]);
-  case RULE_PARAM:
-    return in->arg[0] < b->params.count ? b->params.at[in->arg[0]].type : VYRE_VOID;
+  case RULE_PARAM: return in->arg[0] < b->params.count ? b->params.at[in->arg[0]].type : VYRE_VOID;
   case RULE_LEN:
   case RULE_AXIS: return VYRE_U32;
   case RULE_LOAD:
@@ -400,7 +407,9 @@ void vyre_build_if(vyre_builder *b, vyre_value condition) {
   emit(b, VYRE_OP_IF, condition, 0, 0, 0);
 }
 
-void vyre_build_else(vyre_builder *b) { emit(b, VYRE_OP_ELSE, 0, 0, 0, 0); }
+void vyre_build_else(vyre_builder *b) {
+  emit(b, VYRE_OP_ELSE, 0, 0, 0, 0);
+}
 
 vyre_value vyre_build_for(vyre_builder *b, vyre_value lo, vyre_value hi, vyre_value step) {
   if (!is_usable(b)) return 0;
@@ -408,21 +417,33 @@ vyre_value vyre_build_for(vyre_builder *b, vyre_value lo, vyre_value hi, vyre_va
   return emit(b, VYRE_OP_FOR, lo, hi, step, 0);
 }
 
-void vyre_build_while(vyre_builder *b) { emit(b, VYRE_OP_WHILE, 0, 0, 0, 0); }
+void vyre_build_while(vyre_builder *b) {
+  emit(b, VYRE_OP_WHILE, 0, 0, 0, 0);
+}
 
 void vyre_build_do(vyre_builder *b, vyre_value condition) {
   emit(b, VYRE_OP_DO, condition, 0, 0, 0);
 }
 
-void vyre_build_end(vyre_builder *b) { emit(b, VYRE_OP_END, 0, 0, 0, 0); }
+void vyre_build_end(vyre_builder *b) {
+  emit(b, VYRE_OP_END, 0, 0, 0, 0);
+}
 
-void vyre_build_break(vyre_builder *b) { emit(b, VYRE_OP_BREAK, 0, 0, 0, 0); }
+void vyre_build_break(vyre_builder *b) {
+  emit(b, VYRE_OP_BREAK, 0, 0, 0, 0);
+}
 
-void vyre_build_continue(vyre_builder *b) { emit(b, VYRE_OP_CONTINUE, 0, 0, 0, 0); }
+void vyre_build_continue(vyre_builder *b) {
+  emit(b, VYRE_OP_CONTINUE, 0, 0, 0, 0);
+}
 
-void vyre_build_return(vyre_builder *b) { emit(b, VYRE_OP_RETURN, 0, 0, 0, 0); }
+void vyre_build_return(vyre_builder *b) {
+  emit(b, VYRE_OP_RETURN, 0, 0, 0, 0);
+}
 
-void vyre_build_barrier(vyre_builder *b) { emit(b, VYRE_OP_BARRIER, 0, 0, 0, 0); }
+void vyre_build_barrier(vyre_builder *b) {
+  emit(b, VYRE_OP_BARRIER, 0, 0, 0, 0);
+}
 
 // ---- declarations -------------------------------------------------------------------------------
 
@@ -538,9 +559,12 @@ ref builder_copy_inst(vyre_builder *b, const vyre_program *from, uint32_t index,
   const char *operands = op_table[old->op].operands;
   for (int i = 0; operands[i]; i++) {
     uint32_t arg = old->arg[i];
-    if (operands[i] == 'v') arg = builder_map_ref(b, from, arg, map);
-    else if (operands[i] == 'x') arg = map[arg];
-    else if (operands[i] == 'm' && mem_space(arg) == MEM_SHARED) arg += shared_shift;
+    if (operands[i] == 'v')
+      arg = builder_map_ref(b, from, arg, map);
+    else if (operands[i] == 'x')
+      arg = map[arg];
+    else if (operands[i] == 'm' && mem_space(arg) == MEM_SHARED)
+      arg += shared_shift;
     else if (operands[i] == 'm' && mem_space(arg) == MEM_PRIVATE)
       arg = MEM_REF(MEM_PRIVATE, map[mem_index(arg)]);
     in.arg[i] = arg;
@@ -675,8 +699,7 @@ static bool fill_program(vyre_builder *b) {
   return ok;
 }
 
-vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset,
-                           vyre_error *error) {
+vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, vyre_error *error) {
   *out = NULL;
   if (offset) *offset = 0;
   if (is_usable(b) && (b->section == IN_GRID || b->section == IN_BODY))

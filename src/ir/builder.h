@@ -23,9 +23,9 @@ uint32_t builder_code_count(const vyre_builder *b);
 void builder_copy_interface(vyre_builder *b, const vyre_program *from);
 // Copies a whole region unchanged.
 void builder_copy_region(vyre_builder *b, const vyre_program *from, uint32_t region);
-// Copies one operation; `map` (code_count entries, zeroed) says what became of the old values and is
-// updated. Shared arrays of the region must have been declared in the same order; `shared_shift` is
-// added to their numbers.
+// Copies one operation; `map` (code_count entries, zeroed) says what became of the old values and
+// is updated. Shared arrays of the region must have been declared in the same order; `shared_shift`
+// is added to their numbers.
 ref builder_copy_inst(vyre_builder *b, const vyre_program *from, uint32_t index, ref *map,
                       uint32_t shared_shift);
 ref builder_map_ref(vyre_builder *b, const vyre_program *from, ref old, const ref *map);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program may have at most. The verifier, the text parser and the wire decoder apply the same
-// numbers, so that a program accepted by one is accepted by all.
+// What a program may have at most. The verifier, the text parser and the wire decoder apply the
+// same numbers, so that a program accepted by one is accepted by all.
 #ifndef VYRE_IR_LIMITS_H
 #define VYRE_IR_LIMITS_H
 
 enum {
-  LIMIT_CODE = 1 << 24,          // operations in a program
-  LIMIT_CONSTS = 1 << 22,        // distinct constants
-  LIMIT_DEPTH = 128,             // nested blocks
+  LIMIT_CODE = 1 << 24,   // operations in a program
+  LIMIT_CONSTS = 1 << 22, // distinct constants
+  LIMIT_DEPTH = 128,      // nested blocks
   LIMIT_PARAMS = 256,
   LIMIT_BUFFERS = 128,
   LIMIT_REGIONS = 4096,

@@ -24,14 +24,22 @@
 // A value: 0 is none, REF_CONST | i is consts[i], anything else is code[i].
 typedef uint32_t ref;
 #define REF_CONST 0x80000000u
-static inline bool ref_is_const(ref r) { return (r & REF_CONST) != 0; }
-static inline uint32_t ref_index(ref r) { return r & ~REF_CONST; }
+static inline bool ref_is_const(ref r) {
+  return (r & REF_CONST) != 0;
+}
+static inline uint32_t ref_index(ref r) {
+  return r & ~REF_CONST;
+}
 
 // A memory object: a buffer, a shared array, or the private array declared by an ARRAY operation.
 enum { MEM_BUFFER, MEM_SHARED, MEM_PRIVATE };
 #define MEM_REF(space, index) ((uint32_t)(space) << 30 | (uint32_t)(index))
-static inline unsigned mem_space(uint32_t mem) { return mem >> 30; }
-static inline uint32_t mem_index(uint32_t mem) { return mem & 0x3fffffffu; }
+static inline unsigned mem_space(uint32_t mem) {
+  return mem >> 30;
+}
+static inline uint32_t mem_index(uint32_t mem) {
+  return mem & 0x3fffffffu;
+}
 
 // One operation. What the slots mean is in ops.def; the links of structure operations are:
 //   IF    arg[0] condition, arg[1] its ELSE or 0, arg[2] its END
@@ -81,12 +89,12 @@ typedef struct shared_array {
 typedef struct region {
   const char *name;
   uint32_t rank;
-  ref grid[3];           // in grid_code; constants 1 past the rank
+  ref grid[3]; // in grid_code; constants 1 past the rank
   uint32_t workgroup[3];
   range grid_code, body;
-  range shared;          // of the program's shared arrays
-  bool is_elastic;       // derived: nothing in the body depends on the workgroup
-  bool has_barrier;      // derived
+  range shared;           // of the program's shared arrays
+  bool is_elastic;        // derived: nothing in the body depends on the workgroup
+  bool has_barrier;       // derived
   uint32_t private_bytes; // derived: sum of the private arrays
 } region;
 

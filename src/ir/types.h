@@ -58,7 +58,9 @@ typedef struct op_info {
 
 extern const op_info op_table[VYRE_OP_COUNT];
 
-static inline bool op_is(vyre_op op, unsigned flags) { return (op_table[op].flags & flags) != 0; }
+static inline bool op_is(vyre_op op, unsigned flags) {
+  return (op_table[op].flags & flags) != 0;
+}
 static inline bool op_is_atomic(unsigned op) {
   return op >= VYRE_OP_ATOMIC_ADD && op <= VYRE_OP_ATOMIC_CAS;
 }
@@ -74,13 +76,27 @@ typedef struct type_info {
 
 extern const type_info type_table[VYRE_TYPE_COUNT];
 
-static inline bool type_is_int(unsigned t) { return type_table[t].is_int; }
-static inline bool type_is_signed(unsigned t) { return type_table[t].is_signed; }
-static inline bool type_is_float(unsigned t) { return type_table[t].is_float; }
-static inline bool type_is_numeric(unsigned t) { return t > VYRE_BOOL && t < VYRE_TYPE_COUNT; }
-static inline bool type_is_index(unsigned t) { return t >= VYRE_I32 && t <= VYRE_U64; }
-static inline unsigned type_bits(unsigned t) { return type_table[t].bits; }
-static inline unsigned type_bytes(unsigned t) { return type_table[t].bytes; }
+static inline bool type_is_int(unsigned t) {
+  return type_table[t].is_int;
+}
+static inline bool type_is_signed(unsigned t) {
+  return type_table[t].is_signed;
+}
+static inline bool type_is_float(unsigned t) {
+  return type_table[t].is_float;
+}
+static inline bool type_is_numeric(unsigned t) {
+  return t > VYRE_BOOL && t < VYRE_TYPE_COUNT;
+}
+static inline bool type_is_index(unsigned t) {
+  return t >= VYRE_I32 && t <= VYRE_U64;
+}
+static inline unsigned type_bits(unsigned t) {
+  return type_table[t].bits;
+}
+static inline unsigned type_bytes(unsigned t) {
+  return type_table[t].bytes;
+}
 vyre_type type_from_name(const char *name, size_t size);
 
 // The one representation of a value in 64 bits: unsigned and bool zero-extended, signed

@@ -1,0 +1,740 @@
+// SPDX-License-Identifier: MIT
+//
+// Two passes over the code. Linking finds the partner of every structure operation with a stack.
+// Checking then looks at each operation once: its operands by the letters of ops.def, its types by
+// its rule. Whether a value may be used is answered in constant time: each operation remembers the
+// block that holds it (`owner`), and a block knows whether it is still open.
+#include "ir/verify.h"
+
+#include "base/error.h"
+#include "ir/limits.h"
+#include "ir/verify_barrier.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const verify_rule verify_rules[VERIFY_COUNT] = {
+#define RULE(code, name, text) {#code, name, text},
+#include "ir/verify.def"
+};
+
+static vyre_status refuse(vyre_error *error, verify_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static vyre_status refuse(vyre_error *error, verify_code code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  error_setv(error, VYRE_ERROR_VERIFY, format, args);
+  va_end(args);
+  error_code(error, verify_rules[code].code);
+  return VYRE_ERROR_VERIFY;
+}
+
+// ---- linking ------------------------------------------------------------------------------------
+
+typedef struct linker {
+  inst *code;
+  uint32_t open[LIMIT_DEPTH]; // opening operations, outermost first
+  uint32_t depth;
+  vyre_error *error;
+} linker;
+
+static vyre_status link_else(linker *l, uint32_t i) {
+  inst *opening = l->depth ? &l->code[l->open[l->depth - 1]] : NULL;
+  if (!opening || opening->op != VYRE_OP_IF || opening->arg[1])
+    return refuse(l->error, VERIFY_V002,
+                  "`else` does not follow the block of an `if`. Fix: put it right after the if's "
+                  "closing brace, once");
+  opening->arg[1] = i;
+  l->code[i].arg[1] = l->open[l->depth - 1];
+  return VYRE_OK;
+}
+
+static vyre_status link_do(linker *l, uint32_t i) {
+  inst *opening = l->depth ? &l->code[l->open[l->depth - 1]] : NULL;
+  if (!opening || opening->op != VYRE_OP_WHILE || opening->arg[1])
+    return refuse(l->error, VERIFY_V003,
+                  "a loop condition stands outside of a `while`, or a second time in it. Fix: give "
+                  "each while one condition, before its body");
+  opening->arg[1] = i;
+  l->code[i].arg[1] = l->open[l->depth - 1];
+  return VYRE_OK;
+}
+
+static vyre_status link_end(linker *l, uint32_t i) {
+  if (!l->depth) return refuse(l->error, VERIFY_V001, "`end` closes nothing. Fix: remove it");
+  uint32_t at = l->open[--l->depth];
+  inst *opening = &l->code[at];
+  if (opening->op == VYRE_OP_WHILE && !opening->arg[1])
+    return refuse(l->error, VERIFY_V003, "a `while` has no condition. Fix: give it one");
+  opening->arg[opening->op == VYRE_OP_FOR ? 3 : 2] = i;
+  if (opening->op != VYRE_OP_FOR && opening->arg[1]) l->code[opening->arg[1]].arg[2] = i;
+  l->code[i].arg[1] = at;
+  return VYRE_OK;
+}
+
+// A condition is no place to leave the loop from: its value would be missing.
+static vyre_status link_jump(linker *l, uint32_t i) {
+  for (uint32_t d = l->depth; d > 0; d--) {
+    const inst *opening = &l->code[l->open[d - 1]];
+    if (opening->op == VYRE_OP_IF) continue;
+    if (opening->op == VYRE_OP_WHILE && !opening->arg[1]) break;
+    l->code[i].arg[1] = l->open[d - 1];
+    return VYRE_OK;
+  }
+  return refuse(
+      l->error, VERIFY_V004,
+      "`%s` is not inside the body of a loop. Fix: use `return` to end the invocation, or "
+      "move it into a loop",
+      op_table[l->code[i].op].name);
+}
+
+static vyre_status link_one(linker *l, uint32_t i) {
+  inst *in = &l->code[i];
+  switch (in->op) {
+  case VYRE_OP_IF:
+  case VYRE_OP_FOR:
+  case VYRE_OP_WHILE:
+    if (l->depth == LIMIT_DEPTH)
+      return refuse(l->error, VERIFY_V005,
+                    "blocks are nested more than %d deep. Fix: split the region or simplify its "
+                    "conditions",
+                    LIMIT_DEPTH);
+    l->open[l->depth++] = i;
+    for (int k = op_table[in->op].operand_count; k < 4; k++) in->arg[k] = 0;
+    return VYRE_OK;
+  case VYRE_OP_ELSE: return link_else(l, i);
+  case VYRE_OP_DO: return link_do(l, i);
+  case VYRE_OP_END: return link_end(l, i);
+  case VYRE_OP_BREAK:
+  case VYRE_OP_CONTINUE: return link_jump(l, i);
+  default: return VYRE_OK;
+  }
+}
+
+static vyre_status link_range(vyre_program *p, range part, uint32_t *fault, vyre_error *error) {
+  linker l = {.code = p->code, .error = error};
+  for (uint32_t i = part.first; i < part.end; i++) {
+    *fault = i;
+    if (p->code[i].op == VYRE_OP_NONE || p->code[i].op >= VYRE_OP_COUNT)
+      return refuse(error, VERIFY_V011,
+                    "operation %u has number %u, which is none of this version. Fix: update vyre, "
+                    "or make the program again",
+                    i, p->code[i].op);
+    vyre_status status = link_one(&l, i);
+    if (status != VYRE_OK) return status;
+  }
+  if (l.depth) {
+    *fault = l.open[l.depth - 1];
+    return refuse(error, VERIFY_V001, "a block opened by `%s` is not closed. Fix: add its end",
+                  op_table[p->code[*fault].op].name);
+  }
+  *fault = 0;
+  return VYRE_OK;
+}
+
+// Header, then each region's grid and body, one after the other and nothing between.
+static bool ranges_are_in_order(const vyre_program *p) {
+  uint32_t at = 1;
+  if (p->header.first != at || p->header.end < at) return false;
+  at = p->header.end;
+  for (uint32_t i = 0; i < p->region_count; i++) {
+    const region *r = &p->regions[i];
+    if (r->grid_code.first != at || r->grid_code.end < at) return false;
+    if (r->body.first != r->grid_code.end || r->body.end < r->body.first) return false;
+    at = r->body.end;
+  }
+  return at == p->code_count;
+}
+
+vyre_status verify_link(vyre_program *p, uint32_t *fault, vyre_error *error) {
+  *fault = 0;
+  if (!ranges_are_in_order(p))
+    return refuse(error, VERIFY_V013,
+                  "the code ranges of the program overlap or leave gaps. Fix: make the file again");
+  vyre_status status = link_range(p, p->header, fault, error);
+  for (uint32_t i = 0; i < p->region_count && status == VYRE_OK; i++) {
+    status = link_range(p, p->regions[i].grid_code, fault, error);
+    if (status == VYRE_OK) status = link_range(p, p->regions[i].body, fault, error);
+  }
+  return status;
+}
+
+// ---- checking operations ------------------------------------------------------------------------
+
+typedef struct checker {
+  const vyre_program *p;
+  const region *region; // NULL in the header
+  range part;
+  uint32_t *owner; // per operation: the opening operation of its block, 0 at the top
+  bool *is_open;   // per opening operation
+  uint32_t block;  // the innermost open one
+  vyre_error *error;
+} checker;
+
+static const char *type_name(unsigned t) {
+  return vyre_type_name((vyre_type)t);
+}
+
+// The counter of a for is visible in its own block, every other value in the one around it.
+static bool is_visible(const checker *c, uint32_t value, uint32_t at) {
+  if (value < c->part.first || value >= at) return false;
+  return c->is_open[c->p->code[value].op == VYRE_OP_FOR ? value : c->owner[value]];
+}
+
+static bool makes_value(const inst *in) {
+  return in->type != VYRE_VOID && in->op != VYRE_OP_VAR && in->op != VYRE_OP_ARRAY;
+}
+
+static vyre_status check_value(const checker *c, uint32_t at, int slot) {
+  const inst *in = &c->p->code[at];
+  ref r = in->arg[slot];
+  if (ref_is_const(r) ? ref_index(r) < c->p->const_count
+                      : r && is_visible(c, r, at) && makes_value(&c->p->code[r]))
+    return VYRE_OK;
+  return refuse(
+      c->error, VERIFY_V006,
+      "operand %d of `%s` is not a value that can be seen here. Fix: define it before, in "
+      "this block or one around it; carry values out of a block in a variable",
+      slot + 1, op_table[in->op].name);
+}
+
+static vyre_status check_variable(const checker *c, uint32_t at, int slot) {
+  const inst *in = &c->p->code[at];
+  uint32_t var = in->arg[slot];
+  if (is_visible(c, var, at) && c->p->code[var].op == VYRE_OP_VAR) return VYRE_OK;
+  return refuse(c->error, VERIFY_V007,
+                "`%s` names a variable that is not declared here. Fix: declare it with `var` in "
+                "this block or one around it",
+                op_table[in->op].name);
+}
+
+static vyre_status undefined_memory(const checker *c, const inst *in) {
+  return refuse(c->error, VERIFY_V008,
+                "`%s` names a buffer or array that does not exist here. Fix: declare the buffer in "
+                "the program, the shared array in this region, the private array in an open block",
+                op_table[in->op].name);
+}
+
+static vyre_status check_buffer_access(const checker *c, const inst *in, const buffer *b) {
+  unsigned op = in->op;
+  if (op_is_atomic(op) && b->access != VYRE_READWRITE)
+    return refuse(c->error, VERIFY_V043,
+                  "`%s` on buffer `%s`, which is not readwrite. Fix: declare it `readwrite`",
+                  op_table[op].name, b->name);
+  if (op == VYRE_OP_LOAD && !(b->access & VYRE_READ))
+    return refuse(c->error, VERIFY_V040,
+                  "buffer `%s` is loaded but its access is `write`. Fix: declare it `readwrite`",
+                  b->name);
+  if (op == VYRE_OP_STORE && !(b->access & VYRE_WRITE))
+    return refuse(c->error, VERIFY_V041,
+                  "buffer `%s` is stored to but its access is `read`. Fix: declare it `write` or "
+                  "`readwrite`",
+                  b->name);
+  return VYRE_OK;
+}
+
+static vyre_status check_memory(const checker *c, uint32_t at) {
+  const inst *in = &c->p->code[at];
+  uint32_t index = mem_index(in->arg[0]);
+  switch (mem_space(in->arg[0])) {
+  case MEM_BUFFER:
+    if (index >= c->p->buffer_count) return undefined_memory(c, in);
+    return check_buffer_access(c, in, &c->p->buffers[index]);
+  case MEM_SHARED:
+    if (!c->region || index < c->region->shared.first || index >= c->region->shared.end)
+      return undefined_memory(c, in);
+    return VYRE_OK;
+  case MEM_PRIVATE:
+    if (!is_visible(c, index, at) || c->p->code[index].op != VYRE_OP_ARRAY)
+      return undefined_memory(c, in);
+    if (op_is_atomic(in->op))
+      return refuse(c->error, VERIFY_V042,
+                    "`%s` on a private array. Fix: no other invocation can see it, so load and "
+                    "store instead",
+                    op_table[in->op].name);
+    return VYRE_OK;
+  default: return undefined_memory(c, in);
+  }
+}
+
+static vyre_type memory_type(const vyre_program *p, uint32_t mem) {
+  uint32_t i = mem_index(mem);
+  return mem_space(mem) == MEM_BUFFER   ? p->buffers[i].type
+         : mem_space(mem) == MEM_SHARED ? p->shared[i].type
+                                        : (vyre_type)p->code[i].type;
+}
+
+static vyre_status check_number(const checker *c, uint32_t at) {
+  const inst *in = &c->p->code[at];
+  if (in->op == VYRE_OP_ARRAY) {
+    if (in->arg[0]) return VYRE_OK;
+    return refuse(c->error, VERIFY_V044,
+                  "a private array has no elements. Fix: give it at least 1");
+  }
+  if (in->arg[0] < 3) return VYRE_OK;
+  return refuse(c->error, VERIFY_V010, "axis %u of `%s`. Fix: use 0, 1 or 2 (x, y or z)",
+                in->arg[0], op_table[in->op].name);
+}
+
+static vyre_status check_operands(const checker *c, uint32_t at) {
+  const inst *in = &c->p->code[at];
+  const char *operands = op_table[in->op].operands;
+  vyre_status status = VYRE_OK;
+  for (int k = 0; operands[k] && status == VYRE_OK; k++) {
+    switch (operands[k]) {
+    case 'v': status = check_value(c, at, k); break;
+    case 'x': status = check_variable(c, at, k); break;
+    case 'm': status = check_memory(c, at); break;
+    case 'n': status = check_number(c, at); break;
+    case 'b':
+      if (in->arg[k] >= c->p->buffer_count) status = undefined_memory(c, in);
+      break;
+    case 'p':
+      if (in->arg[k] >= c->p->param_count)
+        status = refuse(c->error, VERIFY_V009,
+                        "parameter %u of %u. Fix: declare it in the program's list", in->arg[k],
+                        c->p->param_count);
+      break;
+    }
+  }
+  return status;
+}
+
+// ---- checking types -----------------------------------------------------------------------------
+
+static vyre_status same_types(const checker *c, const inst *in, int from, int to) {
+  vyre_type first = ref_type(c->p, in->arg[from]);
+  for (int k = from + 1; k < to; k++) {
+    vyre_type other = ref_type(c->p, in->arg[k]);
+    if (other != first)
+      return refuse(c->error, VERIFY_V020,
+                    "the operands of `%s` are %s and %s. Fix: convert one, as in %s(x)",
+                    op_table[in->op].name, type_name(first), type_name(other), type_name(first));
+  }
+  return VYRE_OK;
+}
+
+static vyre_status operand_type(const checker *c, const inst *in, bool is_taken,
+                                const char *taken) {
+  if (is_taken) return VYRE_OK;
+  return refuse(c->error, VERIFY_V021, "`%s` takes %s, not %s. Fix: convert the operand",
+                op_table[in->op].name, taken, type_name(ref_type(c->p, in->arg[0])));
+}
+
+static vyre_status result(const checker *c, const inst *in, vyre_type wanted) {
+  if (in->type == (uint8_t)wanted) return VYRE_OK;
+  return refuse(c->error, VERIFY_V022, "`%s` is marked as %s but gives %s. Fix: mark it as %s",
+                op_table[in->op].name, type_name(in->type), type_name(wanted), type_name(wanted));
+}
+
+static vyre_status condition(const checker *c, ref r) {
+  vyre_type t = ref_type(c->p, r);
+  if (t == VYRE_BOOL) return VYRE_OK;
+  return refuse(c->error, VERIFY_V023, "a condition is %s, not bool. Fix: compare, as in `x != 0`",
+                type_name(t));
+}
+
+static vyre_status index_type(const checker *c, ref r) {
+  vyre_type t = ref_type(c->p, r);
+  if (type_is_index(t)) return VYRE_OK;
+  return refuse(c->error, VERIFY_V024, "an index is %s. Fix: convert it, as in u32(i)",
+                type_name(t));
+}
+
+static vyre_status stored_type(const checker *c, const inst *in, int slot) {
+  vyre_type element = memory_type(c->p, in->arg[0]), t = ref_type(c->p, in->arg[slot]);
+  if (t == element) return VYRE_OK;
+  return refuse(c->error, VERIFY_V025,
+                "a value of type %s goes into elements of type %s. Fix: "
+                "convert it, as in %s(x)",
+                type_name(t), type_name(element), type_name(element));
+}
+
+static vyre_status check_atomic(const checker *c, const inst *in) {
+  vyre_type element = memory_type(c->p, in->arg[0]);
+  if (!type_is_index(element))
+    return refuse(c->error, VERIFY_V026,
+                  "`%s` on elements of type %s. Fix: use i32, u32, i64 or "
+                  "u64 elements",
+                  op_table[in->op].name, type_name(element));
+  vyre_status status = index_type(c, in->arg[1]);
+  for (int k = 2; k < op_table[in->op].operand_count && status == VYRE_OK; k++)
+    status = stored_type(c, in, k);
+  return status == VYRE_OK ? result(c, in, element) : status;
+}
+
+static vyre_status check_for(const checker *c, const inst *in) {
+  vyre_status status = same_types(c, in, 0, 3);
+  if (status != VYRE_OK) return status;
+  vyre_type t = ref_type(c->p, in->arg[0]);
+  status = operand_type(c, in, type_is_int(t), "integers");
+  if (status != VYRE_OK) return status;
+  const constant *step = ref_is_const(in->arg[2]) ? &c->p->consts[ref_index(in->arg[2])] : NULL;
+  if (!step || !step->bits || (type_is_signed(t) && (int64_t)step->bits < 0))
+    return refuse(c->error, VERIFY_V029,
+                  "the step of a `for` is not a constant above zero. Fix: count upwards by a "
+                  "literal, and compute the value you need from it");
+  return result(c, in, t);
+}
+
+static vyre_status check_variable_use(const checker *c, const inst *in) {
+  vyre_type t = (vyre_type)c->p->code[in->arg[0]].type;
+  if (in->op == VYRE_OP_GET) return result(c, in, t);
+  vyre_type value = ref_type(c->p, in->arg[1]);
+  if (value != t)
+    return refuse(c->error, VERIFY_V028,
+                  "a variable of type %s is set to a value of type %s. Fix: "
+                  "convert it, as in %s(x)",
+                  type_name(t), type_name(value), type_name(t));
+  return result(c, in, VYRE_VOID);
+}
+
+static vyre_status check_same(const checker *c, const inst *in) {
+  vyre_status status = same_types(c, in, 0, op_table[in->op].operand_count);
+  if (status != VYRE_OK) return status;
+  vyre_type t = ref_type(c->p, in->arg[0]);
+  switch ((op_rule)op_table[in->op].rule) {
+  case RULE_ARITH: status = operand_type(c, in, type_is_numeric(t), "numbers"); break;
+  case RULE_INT: status = operand_type(c, in, type_is_int(t), "integers"); break;
+  case RULE_BITS:
+    status = operand_type(c, in, type_is_int(t) || t == VYRE_BOOL, "integers or bool");
+    break;
+  case RULE_FLOAT: status = operand_type(c, in, type_is_float(t), "floats"); break;
+  case RULE_ORDER: status = operand_type(c, in, type_is_numeric(t), "numbers"); break;
+  default: break;
+  }
+  if (status != VYRE_OK) return status;
+  bool is_comparison =
+      op_table[in->op].rule == RULE_ORDER || op_table[in->op].rule == RULE_EQUALITY;
+  return result(c, in, is_comparison ? VYRE_BOOL : t);
+}
+
+static vyre_status check_bitcast(const checker *c, const inst *in) {
+  vyre_type from = ref_type(c->p, in->arg[0]);
+  if (type_bits(from) == type_bits(in->type) && from != VYRE_BOOL) return VYRE_OK;
+  return refuse(c->error, VERIFY_V027,
+                "a bitcast from %s to %s. Fix: use types of the same width, "
+                "or convert the value",
+                type_name(from), type_name(in->type));
+}
+
+static vyre_status check_types(const checker *c, uint32_t at) {
+  const inst *in = &c->p->code[at];
+  vyre_status status;
+  switch ((op_rule)op_table[in->op].rule) {
+  case RULE_ARITH:
+  case RULE_INT:
+  case RULE_BITS:
+  case RULE_FLOAT:
+  case RULE_EQUALITY:
+  case RULE_ORDER: return check_same(c, in);
+  case RULE_SELECT:
+    status = condition(c, in->arg[0]);
+    if (status == VYRE_OK) status = same_types(c, in, 1, 3);
+    return status == VYRE_OK ? result(c, in, ref_type(c->p, in->arg[1])) : status;
+  case RULE_BITCAST: return check_bitcast(c, in);
+  case RULE_VAR:
+  case RULE_COPY: return result(c, in, ref_type(c->p, in->arg[0]));
+  case RULE_PARAM: return result(c, in, c->p->params[in->arg[0]].type);
+  case RULE_LEN:
+  case RULE_AXIS: return result(c, in, VYRE_U32);
+  case RULE_LOAD:
+    status = index_type(c, in->arg[1]);
+    return status == VYRE_OK ? result(c, in, memory_type(c->p, in->arg[0])) : status;
+  case RULE_STORE:
+    status = index_type(c, in->arg[1]);
+    if (status == VYRE_OK) status = stored_type(c, in, 2);
+    return status == VYRE_OK ? result(c, in, VYRE_VOID) : status;
+  case RULE_ATOMIC: return check_atomic(c, in);
+  case RULE_GET:
+  case RULE_SET: return check_variable_use(c, in);
+  case RULE_COND:
+    status = condition(c, in->arg[0]);
+    return status == VYRE_OK ? result(c, in, VYRE_VOID) : status;
+  case RULE_FOR: return check_for(c, in);
+  case RULE_NONE: return result(c, in, VYRE_VOID);
+  case RULE_CONVERT:
+  case RULE_ARRAY: return VYRE_OK;
+  }
+  return VYRE_OK;
+}
+
+// ---- checking code ------------------------------------------------------------------------------
+
+// What extents may be made of, so that the host can evaluate them before anything runs.
+static vyre_status check_extent_op(const checker *c, const inst *in) {
+  const op_info *op = &op_table[in->op];
+  bool allowed = (op->flags & OPF_PURE) && !(op->flags & (OPF_ID | OPF_GROUP | OPF_MATH)) &&
+                 in->op != VYRE_OP_GLOBAL_SIZE;
+  if (!allowed)
+    return refuse(c->error, VERIFY_V064,
+                  "`%s` in an extent. Fix: use parameters, len(), constants and arithmetic",
+                  op->name);
+  bool is_sized = in->op == VYRE_OP_LEN && c->p->buffers[in->arg[0]].length;
+  if (!c->region && is_sized)
+    return refuse(c->error, VERIFY_V065,
+                  "the length of a buffer depends on len(%s), which is computed too. Fix: repeat "
+                  "its expression instead",
+                  c->p->buffers[in->arg[0]].name);
+  return VYRE_OK;
+}
+
+// Each part of an if, and a loop, is a block of its own; `block` follows the innermost.
+static void enter_and_leave(checker *c, uint32_t at) {
+  const inst *in = &c->p->code[at];
+  c->owner[at] = c->block;
+  switch (in->op) {
+  case VYRE_OP_ELSE:
+    c->is_open[in->arg[1]] = false;
+    c->owner[at] = c->owner[in->arg[1]];
+    break;
+  case VYRE_OP_END:
+    c->is_open[c->block] = c->is_open[in->arg[1]] = false;
+    c->block = c->owner[in->arg[1]];
+    return;
+  default:
+    // The values of a while's condition stay visible in its body: DO closes nothing.
+    if (!op_is((vyre_op)in->op, OPF_OPEN)) return;
+  }
+  c->is_open[at] = true;
+  c->block = at;
+}
+
+static vyre_status check_code(checker *c, range part, bool is_extent, uint32_t *fault) {
+  c->part = part;
+  c->block = 0;
+  c->is_open[0] = true;
+  for (uint32_t i = part.first; i < part.end; i++) {
+    const inst *in = &c->p->code[i];
+    *fault = i;
+    if (in->type >= VYRE_TYPE_COUNT ||
+        (in->type == VYRE_VOID &&
+         (in->op == VYRE_OP_CONVERT || in->op == VYRE_OP_BITCAST || in->op == VYRE_OP_ARRAY)))
+      return refuse(c->error, VERIFY_V012, "`%s` has no type of the IR. Fix: give it one",
+                    op_table[in->op].name);
+    enter_and_leave(c, i);
+    vyre_status status = check_operands(c, i);
+    if (status == VYRE_OK) status = check_types(c, i);
+    if (status == VYRE_OK && is_extent) status = check_extent_op(c, in);
+    if (status != VYRE_OK) return status;
+  }
+  *fault = 0;
+  return VYRE_OK;
+}
+
+// ---- regions ------------------------------------------------------------------------------------
+
+static bool in_range(ref r, range part) {
+  return r >= part.first && r < part.end;
+}
+
+static vyre_status check_extent(const checker *c, ref r, range part, const char *name) {
+  bool is_known = ref_is_const(r) ? ref_index(r) < c->p->const_count : r && in_range(r, part);
+  if (!is_known)
+    return refuse(c->error, VERIFY_V006,
+                  "an extent of `%s` is not a value of its own code. Fix: build it right there",
+                  name);
+  vyre_type t = ref_type(c->p, r);
+  if (!type_is_index(t))
+    return refuse(c->error, VERIFY_V063, "an extent of `%s` is %s. Fix: use i32, u32, i64 or u64",
+                  name, type_name(t));
+  return VYRE_OK;
+}
+
+static vyre_status check_shared(const checker *c, const region *r) {
+  uint64_t bytes = 0;
+  for (uint32_t i = r->shared.first; i < r->shared.end; i++) {
+    const shared_array *s = &c->p->shared[i];
+    if (s->type <= VYRE_VOID || s->type >= VYRE_TYPE_COUNT)
+      return refuse(c->error, VERIFY_V012, "shared array `%s` has no type. Fix: give it one",
+                    s->name);
+    if (!s->length)
+      return refuse(c->error, VERIFY_V044,
+                    "shared array `%s` has no elements. Fix: give it at "
+                    "least 1",
+                    s->name);
+    bytes += (uint64_t)s->length * type_bytes(s->type);
+  }
+  if (bytes <= LIMIT_SHARED_BYTES) return VYRE_OK;
+  return refuse(
+      c->error, VERIFY_V045,
+      "the shared arrays of region `%s` take %llu bytes, above %d. Fix: use smaller ones, "
+      "or a transient buffer",
+      r->name, (unsigned long long)bytes, LIMIT_SHARED_BYTES);
+}
+
+static vyre_status check_workgroup(const checker *c, const region *r) {
+  if (r->rank < 1 || r->rank > 3)
+    return refuse(c->error, VERIFY_V061, "region `%s` has %u extents. Fix: give its grid 1 to 3",
+                  r->name, r->rank);
+  uint64_t size = 1;
+  for (int k = 0; k < 3; k++) {
+    uint64_t n = r->workgroup[k];
+    size = n == 0 || n > LIMIT_WORKGROUP ? LIMIT_WORKGROUP + 1 : size * n;
+    if (size > LIMIT_WORKGROUP)
+      return refuse(c->error, VERIFY_V062,
+                    "the workgroup of region `%s` is %u x %u x %u. Fix: use at least 1 along each "
+                    "axis and at most %d in all",
+                    r->name, r->workgroup[0], r->workgroup[1], r->workgroup[2], LIMIT_WORKGROUP);
+  }
+  return VYRE_OK;
+}
+
+// A region whose meaning does not depend on the workgroup is elastic.
+static vyre_status derive_region(const checker *c, region *r) {
+  uint64_t private_bytes = 0;
+  r->is_elastic = r->shared.first == r->shared.end;
+  r->has_barrier = false;
+  for (uint32_t i = r->body.first; i < r->body.end; i++) {
+    const inst *in = &c->p->code[i];
+    if (op_is((vyre_op)in->op, OPF_GROUP)) r->is_elastic = false;
+    if (in->op == VYRE_OP_BARRIER) r->has_barrier = true;
+    if (in->op == VYRE_OP_ARRAY) private_bytes += (uint64_t)in->arg[0] * type_bytes(in->type);
+  }
+  r->private_bytes = (uint32_t)private_bytes;
+  if (private_bytes <= LIMIT_PRIVATE_BYTES) return VYRE_OK;
+  return refuse(
+      c->error, VERIFY_V046,
+      "the private arrays of region `%s` take %llu bytes, above %d. Fix: use smaller ones, "
+      "or a transient buffer",
+      r->name, (unsigned long long)private_bytes, LIMIT_PRIVATE_BYTES);
+}
+
+static vyre_status check_region(checker *c, region *r, uint32_t *fault) {
+  vyre_status status = check_workgroup(c, r);
+  c->region = r;
+  if (status == VYRE_OK) status = check_code(c, r->grid_code, true, fault);
+  for (int k = 0; k < 3 && status == VYRE_OK; k++)
+    status = check_extent(c, r->grid[k], r->grid_code, r->name);
+  if (status == VYRE_OK) status = check_shared(c, r);
+  if (status == VYRE_OK) status = check_code(c, r->body, false, fault);
+  if (status == VYRE_OK) status = derive_region(c, r);
+  if (status != VYRE_OK || !r->has_barrier) return status;
+  *fault = verify_find_divergent_barrier(c->p, r);
+  if (!*fault) return VYRE_OK;
+  return refuse(c->error, VERIFY_V066,
+                "only some invocations of a workgroup reach this barrier. Fix: move it out of the "
+                "condition on local_id, or before the return");
+}
+
+// ---- interface ----------------------------------------------------------------------------------
+
+static bool is_name(const char *name) {
+  size_t size = strlen(name);
+  if (size == 0 || size > LIMIT_NAME || (name[0] >= '0' && name[0] <= '9')) return false;
+  for (const char *p = name; *p; p++) {
+    char c = *p;
+    bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '.';
+    if (!ok) return false;
+  }
+  return true;
+}
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Sorts the names and looks at neighbours: programs may have thousands of regions.
+static vyre_status check_names(const char **names, size_t count, vyre_error *error) {
+  for (size_t i = 0; i < count; i++)
+    if (!is_name(names[i]))
+      return refuse(error, VERIFY_V081,
+                    "`%.60s` is no name. Fix: use letters, digits, `_` and `.`, no leading digit, "
+                    "at most %d bytes",
+                    names[i], LIMIT_NAME);
+  qsort(names, count, sizeof *names, compare_names);
+  for (size_t i = 1; i < count; i++)
+    if (!strcmp(names[i - 1], names[i]))
+      return refuse(error, VERIFY_V080, "`%.200s` is declared twice. Fix: rename one", names[i]);
+  return VYRE_OK;
+}
+
+static vyre_status check_all_names(const vyre_program *p, const char **scratch, vyre_error *error) {
+  scratch[0] = p->name;
+  vyre_status status = check_names(scratch, 1, error);
+  if (status != VYRE_OK) return status;
+  size_t count = 0;
+  for (uint32_t i = 0; i < p->param_count; i++) scratch[count++] = p->params[i].name;
+  for (uint32_t i = 0; i < p->buffer_count; i++) scratch[count++] = p->buffers[i].name;
+  status = check_names(scratch, count, error);
+  if (status != VYRE_OK) return status;
+  for (uint32_t i = 0; i < p->region_count; i++) scratch[i] = p->regions[i].name;
+  return check_names(scratch, p->region_count, error);
+}
+
+static vyre_status check_limits(const vyre_program *p, vyre_error *error) {
+  const struct {
+    const char *what;
+    uint32_t count, limit;
+  } counts[] = {
+      {"operations", p->code_count, LIMIT_CODE},
+      {"constants", p->const_count, LIMIT_CONSTS},
+      {"parameters", p->param_count, LIMIT_PARAMS},
+      {"buffers", p->buffer_count, LIMIT_BUFFERS},
+      {"regions", p->region_count, LIMIT_REGIONS},
+      {"shared arrays", p->shared_count, LIMIT_SHARED_ARRAYS},
+      {"ULP in `fast`", p->fast_ulp, LIMIT_FAST_ULP},
+  };
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (counts[i].count > counts[i].limit)
+      return refuse(error, VERIFY_V082, "the program has %u %s, above %u. Fix: split it",
+                    counts[i].count, counts[i].what, counts[i].limit);
+  if (p->region_count) return VYRE_OK;
+  return refuse(error, VERIFY_V060, "the program has no region, so it does nothing. Fix: add one");
+}
+
+static vyre_status check_interface(const checker *c) {
+  const vyre_program *p = c->p;
+  for (uint32_t i = 0; i < p->param_count; i++)
+    if (p->params[i].type <= VYRE_VOID || p->params[i].type >= VYRE_TYPE_COUNT)
+      return refuse(c->error, VERIFY_V012, "parameter `%s` has no type. Fix: give it one",
+                    p->params[i].name);
+  for (uint32_t i = 0; i < p->buffer_count; i++) {
+    const buffer *b = &p->buffers[i];
+    if (b->type <= VYRE_VOID || b->type >= VYRE_TYPE_COUNT || !b->access ||
+        b->access > VYRE_READWRITE)
+      return refuse(c->error, VERIFY_V012, "buffer `%s` has no type or access. Fix: give it one",
+                    b->name);
+    if (b->is_transient && !b->length)
+      return refuse(c->error, VERIFY_V047,
+                    "transient buffer `%s` has no length. Fix: give it one, as in f32[len(x)]",
+                    b->name);
+    vyre_status status = b->length ? check_extent(c, b->length, p->header, b->name) : VYRE_OK;
+    if (status != VYRE_OK) return status;
+  }
+  for (uint32_t i = 0; i < p->const_count; i++) {
+    const constant *k = &p->consts[i];
+    if (k->type <= VYRE_VOID || k->type >= VYRE_TYPE_COUNT ||
+        k->bits != type_canonical_bits((vyre_type)k->type, k->bits))
+      return refuse(c->error, VERIFY_V030,
+                    "constant %u is not in its canonical form. Fix: make the file again", i);
+  }
+  return VYRE_OK;
+}
+
+vyre_status verify_program(vyre_program *p, uint32_t *fault, vyre_error *error) {
+  *fault = 0;
+  vyre_status status = check_limits(p, error);
+  if (status != VYRE_OK) return status;
+  checker c = {.p = p, .error = error};
+  size_t name_count = p->region_count + p->param_count + p->buffer_count + 1u;
+  const char **scratch = malloc(name_count * sizeof *scratch);
+  c.owner = malloc(p->code_count * sizeof *c.owner);
+  c.is_open = malloc(p->code_count * sizeof *c.is_open);
+  if (!scratch || !c.owner || !c.is_open) {
+    status = error_out_of_memory(error);
+  } else {
+    status = check_all_names(p, scratch, error);
+    // Parameters, buffers and constants come first: the code's checks read their types.
+    if (status == VYRE_OK) status = check_interface(&c);
+    if (status == VYRE_OK) status = check_code(&c, p->header, true, fault);
+    for (uint32_t i = 0; i < p->region_count && status == VYRE_OK; i++)
+      status = check_region(&c, &p->regions[i], fault);
+  }
+  free(scratch);
+  free(c.owner);
+  free(c.is_open);
+  return status;
+}
