@@ -1,10 +1,60 @@
 # SPDX-License-Identifier: MIT
-BUILD ?= build/release
+#
+# The front door. It installs what is missing, then calls CMake with a preset and Ninja.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+PRESET ?= release
+BUILD := build/$(PRESET)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 30
+DEPS := build/.deps
 
-all:
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release > /dev/null && ninja -C $(BUILD)
+all: build ## build the library, the command and the tests (PRESET=release)
 
-test: all
-	@cd $(BUILD) && ctest --output-on-failure
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo "  PRESET is one of release, debug, asan, tsan, clang, fuzz (CMakePresets.json)"
 
-.PHONY: all test
+$(DEPS): scripts/install-deps
+	@scripts/install-deps && mkdir -p build && touch $@
+
+$(BUILD)/build.ninja: CMakePresets.json | $(DEPS)
+	@cmake --preset $(PRESET) --log-level=WARNING > /dev/null
+
+# Ninja runs CMake again by itself when a list of files or a CMake file changed.
+build: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet | sed '/no work to do/d'
+	@ln -sfn $(BUILD)/compile_commands.json compile_commands.json
+
+demo: build ## run a saxpy and a mandelbrot
+	@BUILD=$(BUILD) examples/demo
+
+test: build ## run all tests; the last line counts them
+	@tests/run $(BUILD)
+
+bench: build ## build and run the benches (BENCH="name ..." picks some)
+	@ninja -C $(BUILD) --quiet benches | sed '/no work to do/d'
+	@set -e; for b in $(or $(addprefix $(BUILD)/bench_,$(BENCH)),$(BUILD)/bench_*); do \
+	  if [ -x $$b ]; then echo "== $$b"; $$b; fi; done
+
+fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
+	@$(MAKE) --no-print-directory PRESET=fuzz build
+	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
+
+docs: build ## rewrite the generated tables of docs/IR.md
+	@$(BUILD)/gendocs --write docs/IR.md
+
+install: build ## install below PREFIX (/usr/local), with DESTDIR in front
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" > /dev/null
+	@echo "installed below $(DESTDIR)$(PREFIX)"
+
+format: ## clang-format the sources
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+tidy: build ## clang-tidy over the sources (.clang-tidy)
+	@git ls-files 'src/*.c' | xargs -P $$(nproc) -n 4 clang-tidy --quiet -p $(BUILD)
+
+clean: ## remove what was built
+	@rm -rf build compile_commands.json
+
+.PHONY: all help build demo test bench fuzz docs install format tidy clean
