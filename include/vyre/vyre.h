@@ -98,6 +98,11 @@ typedef enum vyre_op {
 
 typedef enum vyre_access { VYRE_READ = 1, VYRE_WRITE = 2, VYRE_READWRITE = 3 } vyre_access;
 
+typedef struct vyre_scalar {
+  vyre_type type;
+  uint64_t bits; /* the value in its low bytes; floats by their bits */
+} vyre_scalar;
+
 /* ---- programs -------------------------------------------------------------------------------- */
 
 typedef struct vyre_program vyre_program;
@@ -129,7 +134,8 @@ typedef struct vyre_buffer_info {
   vyre_type type;
   vyre_access access;
   bool is_transient;     /* allocated by the runtime, never bound */
-  bool has_fixed_length; /* fixed_length is valid; otherwise computed or taken from the binding */
+  bool has_length;       /* declared; otherwise taken from what is bound */
+  bool has_fixed_length; /* the declared length is a constant: fixed_length */
   uint64_t fixed_length;
 } vyre_buffer_info;
 
@@ -138,6 +144,7 @@ typedef struct vyre_region_info {
   uint32_t rank;         /* 1 to 3 */
   uint32_t workgroup[3]; /* the declared size */
   bool is_elastic;       /* the workgroup is only a launch shape */
+  const char *rigid_because; /* what depends on it: "barrier", "local_id", ...; NULL: elastic */
   uint32_t shared_bytes;
 } vyre_region_info;
 
@@ -165,6 +172,13 @@ VYRE_API vyre_region_info vyre_program_region(const vyre_program *program, uint3
 VYRE_API vyre_stats vyre_program_stats(const vyre_program *program);
 /* Peak memory with the given element counts, one per buffer; transient ones are computed. */
 VYRE_API uint64_t vyre_program_peak_memory(const vyre_program *program, const uint64_t *lengths);
+
+/* What the declared lengths and the grids come out as. `params` holds one scalar per parameter;
+ * `lengths` has one entry per buffer: the caller fills those sized as bound, the call the others.
+ * `grids` has one row per region, or is NULL. */
+VYRE_API vyre_status vyre_program_extents(const vyre_program *program, const vyre_scalar *params,
+                                          uint64_t *lengths, uint64_t (*grids)[3],
+                                          vyre_error *error);
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -256,11 +270,6 @@ VYRE_API void vyre_build_name(vyre_builder *b, vyre_value value, const char *nam
 VYRE_API vyre_type vyre_build_type_of(const vyre_builder *b, vyre_value value);
 
 /* ---- running --------------------------------------------------------------------------------- */
-
-typedef struct vyre_scalar {
-  vyre_type type;
-  uint64_t bits; /* as in vyre_build_const */
-} vyre_scalar;
 
 VYRE_API vyre_scalar vyre_scalar_i32(int32_t value);
 VYRE_API vyre_scalar vyre_scalar_u32(uint32_t value);

@@ -86,6 +86,7 @@ vyre_buffer_info vyre_program_buffer(const vyre_program *p, uint32_t index) {
                             .type = b->type,
                             .access = b->access,
                             .is_transient = b->is_transient,
+                            .has_length = b->length != 0,
                             .has_fixed_length = fixed,
                             .fixed_length = fixed ? p->consts[ref_index(b->length)].bits : 0};
 }
@@ -94,10 +95,17 @@ uint32_t vyre_program_region_count(const vyre_program *p) {
   return p->region_count;
 }
 
+static const char *rigid_because(const vyre_program *p, const region *r) {
+  for (uint32_t i = r->body.first; i < r->body.end; i++)
+    if (op_is((vyre_op)p->code[i].op, OPF_GROUP)) return op_table[p->code[i].op].name;
+  return "shared";
+}
+
 vyre_region_info vyre_program_region(const vyre_program *p, uint32_t index) {
   if (index >= p->region_count) return (vyre_region_info){0};
   const region *r = &p->regions[index];
   vyre_region_info info = {.name = r->name, .rank = r->rank, .is_elastic = r->is_elastic};
+  if (!r->is_elastic) info.rigid_because = rigid_because(p, r);
   memcpy(info.workgroup, r->workgroup, sizeof info.workgroup);
   for (uint32_t i = r->shared.first; i < r->shared.end; i++)
     info.shared_bytes += p->shared[i].length * type_bytes(p->shared[i].type);
@@ -196,5 +204,19 @@ vyre_status program_eval_extents(const vyre_program *p, program_extents *extents
     return error_out_of_memory(error);
   vyre_status status = take_all(&(extent_eval){p, extents, values}, error);
   if (values != stack) free(values);
+  return status;
+}
+
+vyre_status vyre_program_extents(const vyre_program *p, const vyre_scalar *params,
+                                 uint64_t *lengths, uint64_t (*grids)[3], vyre_error *error) {
+  if (!p || (p->param_count && !params) || (p->buffer_count && !lengths))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_program_extents wants a program, its parameters and room for the "
+                     "lengths. Fix: pass arrays of the program's counts");
+  uint64_t(*own)[3] = grids ? NULL : malloc((p->region_count + 1) * sizeof *own);
+  if (!grids && !own) return error_out_of_memory(error);
+  program_extents extents = {params, lengths, grids ? grids : own};
+  vyre_status status = program_eval_extents(p, &extents, error);
+  free(own);
   return status;
 }
