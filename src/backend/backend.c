@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "backend/backend.h"
+
+#include "backend/ref/ref.h"
+#include "base/error.h"
+
+#include <string.h>
+
+// Adding a backend is adding its folder and a line here. The order is the order of `vyre devices`.
+static const backend *const backends[] = {
+    &ref_backend,
+};
+
+enum { BACKEND_COUNT = sizeof backends / sizeof *backends };
+
+const backend *backend_at(uint32_t index) {
+  return index < BACKEND_COUNT ? backends[index] : NULL;
+}
+
+const backend *backend_find(const char *id) {
+  for (uint32_t i = 0; i < BACKEND_COUNT; i++)
+    if (!strcmp(backends[i]->id, id)) return backends[i];
+  return NULL;
+}
+
+uint32_t vyre_backend_count(void) {
+  return BACKEND_COUNT;
+}
+
+const char *vyre_backend_name(uint32_t index) {
+  return index < BACKEND_COUNT ? backends[index]->id : NULL;
+}
+
+vyre_status vyre_backend_devices(const char *id, vyre_device *devices, uint32_t capacity,
+                                 uint32_t *count, vyre_error *error) {
+  const backend *b = id ? backend_find(id) : NULL;
+  *count = 0;
+  if (!b)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "there is no backend `%s`. Fix: use one that `vyre devices` lists",
+                     id ? id : "(null)");
+  return b->probe(devices, capacity, count, error);
+}

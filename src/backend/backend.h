@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// The backend contract: one const struct per backend, listed once in backend.c. Callers go through
+// vyre_compile and vyre_dispatch (executable.c), which check arguments once for all backends, so a
+// backend may rely on what `launch` promises.
+#ifndef VYRE_BACKEND_BACKEND_H
+#define VYRE_BACKEND_BACKEND_H
+
+#include "backend/launch.h"
+
+typedef struct backend {
+  const char *id;      // "ref"; stable, used in files and on the command line
+  const char *summary; // one line for people
+
+  // Lists the devices: sets *count to how many there are and fills up to `capacity`. An error says
+  // why the backend cannot be used on this machine. Any thread.
+  vyre_status (*probe)(vyre_device *devices, uint32_t capacity, uint32_t *count, vyre_error *error);
+
+  // Makes *state from a frozen program, which the caller keeps alive until release. Options are
+  // never NULL. VYRE_ERROR_UNSUPPORTED when the device lacks something. Any thread, also at once.
+  vyre_status (*compile)(vyre_program *program, const vyre_compile_options *options, void **state,
+                         vyre_error *error);
+
+  // Runs all regions in order and returns when their effects are visible in the host's spans.
+  // Fills report->device_ns, operations and the region rows; wall time is the caller's to take.
+  // Any thread, also at once on one state.
+  vyre_status (*dispatch)(void *state, const launch *l, vyre_report *report, vyre_error *error);
+
+  void (*release)(void *state);
+} backend;
+
+const backend *backend_find(const char *id); // NULL when unknown
+const backend *backend_at(uint32_t index);   // NULL past the end
+
+// What a compiled program is made of, for the runtime and the tools.
+const vyre_program *executable_program(const vyre_executable *executable);
+const backend *executable_backend(const vyre_executable *executable);
+void *executable_state(const vyre_executable *executable);
+
+// Adds a row to the report when it has room.
+void report_region(vyre_report *report, const char *name, uint64_t time_ns, uint64_t bytes,
+                   uint64_t invocations);
+
+#endif

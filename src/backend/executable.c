@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+//
+// The public face of the backends: compile once, dispatch many times, count references.
+#include "backend/backend.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct vyre_executable {
+  const backend *backend;
+  vyre_program *program;
+  void *state;
+};
+
+const vyre_program *executable_program(const vyre_executable *e) {
+  return e->program;
+}
+
+const backend *executable_backend(const vyre_executable *e) {
+  return e->backend;
+}
+
+void *executable_state(const vyre_executable *e) {
+  return e->state;
+}
+
+vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compile_options *options,
+                         vyre_executable **out, vyre_error *error) {
+  if (!program || !id || !out)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_compile was called with NULL. Fix: pass a program, a backend's id and "
+                     "where the executable goes");
+  *out = NULL;
+  const backend *b = backend_find(id);
+  if (!b)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "there is no backend `%s`. Fix: use one that `vyre devices` lists", id);
+  vyre_executable *made = calloc(1, sizeof *made);
+  if (!made) return error_out_of_memory(error);
+  vyre_compile_options defaults = {0};
+  vyre_status status = b->compile(program, options ? options : &defaults, &made->state, error);
+  if (status != VYRE_OK) {
+    free(made);
+    return status;
+  }
+  made->backend = b;
+  made->program = vyre_program_retain(program);
+  *out = made;
+  return VYRE_OK;
+}
+
+void vyre_executable_release(vyre_executable *e) {
+  if (!e) return;
+  e->backend->release(e->state);
+  vyre_program_release(e->program);
+  free(e);
+}
+
+vyre_status vyre_dispatch(vyre_executable *e, const vyre_dispatch_args *args, vyre_report *report,
+                          vyre_error *error) {
+  if (!e || !args)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_dispatch was called with NULL. Fix: pass an executable and arguments");
+  uint64_t start = clock_now_ns();
+  vyre_report unused = {0};
+  if (!report) report = &unused;
+  report->wall_ns = report->device_ns = report->operations = 0;
+  report->region_count = 0;
+  launch l;
+  vyre_status status = launch_init(&l, e->program, args, error);
+  if (status != VYRE_OK) return status;
+  status = e->backend->dispatch(e->state, &l, report, error);
+  launch_fini(&l);
+  report->wall_ns = clock_now_ns() - start;
+  return status;
+}
+
+void report_region(vyre_report *report, const char *name, uint64_t time_ns, uint64_t bytes,
+                   uint64_t invocations) {
+  report->device_ns += time_ns;
+  if (!report->regions || report->region_count >= report->region_capacity) return;
+  report->regions[report->region_count++] = (vyre_region_report){name, time_ns, bytes, invocations};
+}
+
+// ---- scalars ------------------------------------------------------------------------------------
+
+vyre_scalar vyre_scalar_i32(int32_t value) {
+  return (vyre_scalar){VYRE_I32, (uint64_t)(int64_t)value};
+}
+
+vyre_scalar vyre_scalar_u32(uint32_t value) {
+  return (vyre_scalar){VYRE_U32, value};
+}
+
+vyre_scalar vyre_scalar_f32(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return (vyre_scalar){VYRE_F32, bits};
+}
+
+vyre_scalar vyre_scalar_f64(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return (vyre_scalar){VYRE_F64, bits};
+}

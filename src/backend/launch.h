@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// A checked dispatch: parameters in canonical bits, every buffer with its length, every region with
+// its grid and workgroup. Owned by the dispatch that prepared it; read-only for backends. Small
+// programs need no allocation.
+#ifndef VYRE_BACKEND_LAUNCH_H
+#define VYRE_BACKEND_LAUNCH_H
+
+#include "ir/program.h"
+
+typedef struct bound_buffer {
+  void *data;      // NULL for transient buffers, which the backend allocates and zeroes, and for
+                   // empty ones
+  uint64_t length; // elements
+} bound_buffer;
+
+typedef struct launch_region {
+  uint64_t grid[3];      // each at most LIMIT_EXTENT; the region runs their product
+  uint32_t workgroup[3]; // for rigid regions the declared one, which divides the grid
+  uint64_t invocations;
+} launch_region;
+
+enum { LAUNCH_INLINE = 16 };
+
+typedef struct launch {
+  const vyre_program *program;
+  const uint64_t *params;      // canonical bits
+  const bound_buffer *buffers; // one per buffer of the program
+  const launch_region *regions;
+  uint64_t timeout_ns, fuel; // 0: none
+  uint64_t deadline_ns;      // of clock_now_ns; UINT64_MAX when there is no timeout
+
+  // Storage behind the pointers above.
+  uint64_t inline_params[LAUNCH_INLINE], inline_lengths[LAUNCH_INLINE];
+  uint64_t inline_grids[LAUNCH_INLINE][3];
+  bound_buffer inline_buffers[LAUNCH_INLINE];
+  launch_region inline_regions[LAUNCH_INLINE];
+  void *heap;
+} launch;
+
+// Checks the arguments against the program. On success the caller calls launch_fini in the end.
+vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispatch_args *args,
+                        vyre_error *error);
+void launch_fini(launch *l);
+
+// The error of a dispatch that passed its time limit, the same from every backend.
+vyre_status launch_timeout_error(const launch *l, const char *region, vyre_error *error);
+
+#endif

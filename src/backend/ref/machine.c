@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "backend/ref/machine.h"
+
+#include "base/clock.h"
+#include "ir/eval.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- memory -------------------------------------------------------------------------------------
+
+// An index travels as canonical bits: a negative one is above every length.
+static uint64_t read_element(const memory *m, uint64_t index) {
+  uint64_t bits = 0;
+  if (index >= m->length) return 0;
+  unsigned size = type_bytes(m->type);
+  memcpy(&bits, m->data + index * size, size);
+  return type_is_float(m->type) ? bits : type_canonical_bits(m->type, bits);
+}
+
+static void write_element(const memory *m, uint64_t index, uint64_t bits) {
+  if (index >= m->length) return;
+  unsigned size = type_bytes(m->type);
+  memcpy(m->data + index * size, &bits, size);
+}
+
+static memory find_memory(const machine *m, const frame *f, uint32_t mem) {
+  uint32_t i = mem_index(mem);
+  if (mem_space(mem) == MEM_BUFFER) return m->buffers[i];
+  if (mem_space(mem) == MEM_SHARED) return m->shared[i];
+  const inst *array = &m->p->code[i];
+  return (memory){f->private_memory + m->private_at[i - m->region->body.first], array->arg[0],
+                  (vyre_type)array->type};
+}
+
+static uint64_t atomic_result(vyre_op op, vyre_type t, uint64_t old, const uint64_t args[2]) {
+  static const uint8_t plain[VYRE_OP_COUNT] = {
+      [VYRE_OP_ATOMIC_ADD] = VYRE_OP_ADD, [VYRE_OP_ATOMIC_SUB] = VYRE_OP_SUB,
+      [VYRE_OP_ATOMIC_MIN] = VYRE_OP_MIN, [VYRE_OP_ATOMIC_MAX] = VYRE_OP_MAX,
+      [VYRE_OP_ATOMIC_AND] = VYRE_OP_AND, [VYRE_OP_ATOMIC_OR] = VYRE_OP_OR,
+      [VYRE_OP_ATOMIC_XOR] = VYRE_OP_XOR,
+  };
+  if (op == VYRE_OP_ATOMIC_EXCHANGE) return args[0];
+  if (op == VYRE_OP_ATOMIC_CAS) return old == args[0] ? args[1] : old;
+  return eval_op((vyre_op)plain[op], t, t, (uint64_t[3]){old, args[0], 0});
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+static uint64_t value_of(const machine *m, const frame *f, ref r) {
+  return ref_is_const(r) ? m->p->consts[ref_index(r)].bits : f->values[r - m->region->body.first];
+}
+
+static uint64_t launch_fact(const machine *m, const frame *f, const inst *in) {
+  uint32_t i = in->arg[0];
+  switch (in->op) {
+  case VYRE_OP_PARAM: return m->l->params[i];
+  case VYRE_OP_LEN: return m->buffers[i].length;
+  case VYRE_OP_GLOBAL_ID: return f->global[i];
+  case VYRE_OP_LOCAL_ID: return f->local[i];
+  case VYRE_OP_GROUP_ID: return m->group[i];
+  case VYRE_OP_GLOBAL_SIZE: return m->shape->grid[i];
+  case VYRE_OP_LOCAL_SIZE: return m->shape->workgroup[i];
+  default: return m->shape->grid[i] / m->shape->workgroup[i]; // group_count
+  }
+}
+
+static double math_f64(vyre_op op, double x, double y) {
+  switch (op) {
+  case VYRE_OP_EXP: return exp(x);
+  case VYRE_OP_EXP2: return exp2(x);
+  case VYRE_OP_EXPM1: return expm1(x);
+  case VYRE_OP_LOG: return log(x);
+  case VYRE_OP_LOG2: return log2(x);
+  case VYRE_OP_LOG10: return log10(x);
+  case VYRE_OP_LOG1P: return log1p(x);
+  case VYRE_OP_SIN: return sin(x);
+  case VYRE_OP_COS: return cos(x);
+  case VYRE_OP_TAN: return tan(x);
+  case VYRE_OP_ASIN: return asin(x);
+  case VYRE_OP_ACOS: return acos(x);
+  case VYRE_OP_ATAN: return atan(x);
+  case VYRE_OP_ATAN2: return atan2(x, y);
+  case VYRE_OP_SINH: return sinh(x);
+  case VYRE_OP_COSH: return cosh(x);
+  case VYRE_OP_TANH: return tanh(x);
+  case VYRE_OP_POW: return pow(x, y);
+  case VYRE_OP_CBRT: return cbrt(x);
+  case VYRE_OP_HYPOT: return hypot(x, y);
+  case VYRE_OP_FMOD: return fmod(x, y);
+  default: return 1.0 / sqrt(x); // rsqrt
+  }
+}
+
+static uint64_t eval_math(const inst *in, const uint64_t args[2]) {
+  double x[2];
+  for (int i = 0; i < 2; i++) {
+    float f;
+    memcpy(&f, &args[i], sizeof f);
+    memcpy(&x[i], &args[i], sizeof x[i]);
+    if (in->type == VYRE_F32) x[i] = (double)f;
+  }
+  double wide = math_f64((vyre_op)in->op, x[0], x[1]);
+  float narrow = (float)wide;
+  uint64_t bits = 0;
+  if (in->type == VYRE_F32)
+    memcpy(&bits, &narrow, sizeof narrow);
+  else
+    memcpy(&bits, &wide, sizeof wide);
+  return bits;
+}
+
+static uint64_t pure_value(const machine *m, const frame *f, const inst *in) {
+  if (in->op >= VYRE_OP_PARAM) return launch_fact(m, f, in);
+  uint64_t args[3] = {0};
+  for (int k = 0; k < op_table[in->op].operand_count; k++) args[k] = value_of(m, f, in->arg[k]);
+  if (op_is((vyre_op)in->op, OPF_MATH)) return eval_math(in, args);
+  ref typed = in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0];
+  return eval_op((vyre_op)in->op, (vyre_type)in->type, ref_type(m->p, typed), args);
+}
+
+static uint64_t access_memory(machine *m, const frame *f, const inst *in) {
+  memory at = find_memory(m, f, in->arg[0]);
+  uint64_t index = value_of(m, f, in->arg[1]), old = 0;
+  bool is_counted = mem_space(in->arg[0]) == MEM_BUFFER && index < at.length;
+  if (is_counted) m->bytes += type_bytes(at.type);
+  if (in->op != VYRE_OP_STORE) old = read_element(&at, index);
+  if (in->op == VYRE_OP_LOAD) return old;
+  uint64_t args[2] = {value_of(m, f, in->arg[2]), 0}, made = args[0];
+  if (in->op == VYRE_OP_ATOMIC_CAS) args[1] = value_of(m, f, in->arg[3]);
+  if (op_is_atomic(in->op)) {
+    made = atomic_result((vyre_op)in->op, at.type, old, args);
+    if (is_counted) m->bytes += type_bytes(at.type);
+  }
+  write_element(&at, index, made);
+  return old;
+}
+
+static void step_value(machine *m, frame *f, uint32_t i) {
+  const inst *in = &m->p->code[i];
+  uint32_t first = m->region->body.first;
+  uint64_t *slot = &f->values[i - first];
+  switch (in->op) {
+  case VYRE_OP_VAR: *slot = value_of(m, f, in->arg[0]); break;
+  case VYRE_OP_GET: *slot = f->values[in->arg[0] - first]; break;
+  case VYRE_OP_SET: f->values[in->arg[0] - first] = value_of(m, f, in->arg[1]); break;
+  case VYRE_OP_ARRAY:
+    memset(f->private_memory + m->private_at[i - first], 0,
+           (size_t)in->arg[0] * type_bytes(in->type));
+    break;
+  default: *slot = in->op >= VYRE_OP_LOAD ? access_memory(m, f, in) : pure_value(m, f, in);
+  }
+}
+
+// ---- structure ----------------------------------------------------------------------------------
+
+static uint32_t begin_for(const machine *m, frame *f, uint32_t i) {
+  const inst *in = &m->p->code[i];
+  uint32_t slot = i - m->region->body.first;
+  uint64_t lo = value_of(m, f, in->arg[0]), hi = value_of(m, f, in->arg[1]);
+  f->values[slot] = lo;
+  f->trips[slot] = eval_trip_count((vyre_type)in->type, lo, hi, value_of(m, f, in->arg[2]));
+  return f->trips[slot] ? i + 1 : in->arg[3] + 1;
+}
+
+// Where a loop goes on after an iteration: in its body with the next value, at its condition, or
+// behind it.
+static uint32_t next_iteration(const machine *m, frame *f, uint32_t loop) {
+  const inst *in = &m->p->code[loop];
+  if (in->op == VYRE_OP_WHILE) return loop + 1;
+  uint32_t slot = loop - m->region->body.first;
+  if (--f->trips[slot] == 0) return in->arg[3] + 1;
+  uint64_t next = f->values[slot] + value_of(m, f, in->arg[2]);
+  f->values[slot] = type_canonical_bits((vyre_type)in->type, next);
+  return loop + 1;
+}
+
+// Executes a structure operation and returns where to go on.
+static uint32_t step_structure(const machine *m, frame *f, uint32_t i) {
+  const inst *code = m->p->code, *in = &code[i];
+  switch (in->op) {
+  case VYRE_OP_IF:
+    if (value_of(m, f, in->arg[0])) return i + 1;
+    return (in->arg[1] ? in->arg[1] : in->arg[2]) + 1;
+  case VYRE_OP_ELSE: return in->arg[2] + 1; // the first block ran to its end
+  case VYRE_OP_FOR: return begin_for(m, f, i);
+  case VYRE_OP_DO: return value_of(m, f, in->arg[0]) ? i + 1 : in->arg[2] + 1;
+  case VYRE_OP_END:
+    return code[in->arg[1]].op == VYRE_OP_IF ? i + 1 : next_iteration(m, f, in->arg[1]);
+  case VYRE_OP_BREAK: return code[in->arg[1]].arg[code[in->arg[1]].op == VYRE_OP_FOR ? 3 : 2] + 1;
+  case VYRE_OP_CONTINUE: return next_iteration(m, f, in->arg[1]);
+  case VYRE_OP_RETURN: f->stop = DONE; return i;
+  case VYRE_OP_BARRIER: f->stop = AT_BARRIER; return i + 1;
+  default: return i + 1; // WHILE
+  }
+}
+
+void machine_run(machine *m, frame *f) {
+  enum { CLOCK_EVERY = 4096 }; // looking at the clock costs more than an operation
+  f->stop = RUNNING;
+  while (f->stop == RUNNING) {
+    if (f->pc == m->region->body.end) {
+      f->stop = DONE;
+    } else if (m->l->fuel && m->operations >= m->l->fuel) {
+      f->stop = OUT_OF_FUEL;
+    } else if (m->operations++ % CLOCK_EVERY == 0 && m->l->timeout_ns &&
+               clock_now_ns() > m->l->deadline_ns) {
+      f->stop = OUT_OF_TIME;
+    } else if (m->p->code[f->pc].op >= VYRE_OP_IF) {
+      f->pc = step_structure(m, f, f->pc);
+    } else {
+      step_value(m, f, f->pc);
+      f->pc++;
+    }
+  }
+}
