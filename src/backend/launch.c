@@ -200,6 +200,7 @@ vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispa
   l->params = s.params;
   l->buffers = s.buffers;
   l->regions = s.regions;
+  l->has_workgroup = args->workgroup[0] || args->workgroup[1] || args->workgroup[2];
   l->fuel = args->fuel;
   l->timeout_ns = args->timeout_ns;
   l->deadline_ns = UINT64_MAX;

@@ -27,6 +27,7 @@ typedef struct launch {
   const uint64_t *params;      // canonical bits
   const bound_buffer *buffers; // one per buffer of the program
   const launch_region *regions;
+  bool has_workgroup;        // the caller chose the workgroup of elastic regions
   uint64_t timeout_ns, fuel; // 0: none
   uint64_t deadline_ns;      // of clock_now_ns; UINT64_MAX when there is no timeout
 
