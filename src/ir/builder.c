@@ -377,7 +377,7 @@ vyre_value vyre_build_atomic_cas(vyre_builder *b, vyre_mem mem, vyre_value index
 
 void vyre_build_name(vyre_builder *b, vyre_value value, const char *name) {
   if (!is_usable(b) || ref_is_const(value) || value == 0 || value >= b->code.count) return;
-  b->code.at[value].name = copy_name(b, name);
+  b->code.at[value].name = name && *name ? copy_name(b, name) : NULL;
 }
 
 vyre_var vyre_build_var(vyre_builder *b, const char *name, vyre_value first) {

@@ -133,25 +133,7 @@ static vyre_status link_range(vyre_program *p, range part, uint32_t *fault, vyre
   return VYRE_OK;
 }
 
-// Header, then each region's grid and body, one after the other and nothing between.
-static bool ranges_are_in_order(const vyre_program *p) {
-  uint32_t at = 1;
-  if (p->header.first != at || p->header.end < at) return false;
-  at = p->header.end;
-  for (uint32_t i = 0; i < p->region_count; i++) {
-    const region *r = &p->regions[i];
-    if (r->grid_code.first != at || r->grid_code.end < at) return false;
-    if (r->body.first != r->grid_code.end || r->body.end < r->body.first) return false;
-    at = r->body.end;
-  }
-  return at == p->code_count;
-}
-
 vyre_status verify_link(vyre_program *p, uint32_t *fault, vyre_error *error) {
-  *fault = 0;
-  if (!ranges_are_in_order(p))
-    return refuse(error, VERIFY_V013,
-                  "the code ranges of the program overlap or leave gaps. Fix: make the file again");
   vyre_status status = link_range(p, p->header, fault, error);
   for (uint32_t i = 0; i < p->region_count && status == VYRE_OK; i++) {
     status = link_range(p, p->regions[i].grid_code, fault, error);
@@ -620,16 +602,29 @@ static vyre_status check_region(checker *c, region *r, uint32_t *fault) {
 
 // ---- interface ----------------------------------------------------------------------------------
 
+static bool is_name_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.';
+}
+
 static bool is_name(const char *name) {
-  size_t size = strlen(name);
-  if (size == 0 || size > LIMIT_NAME || (name[0] >= '0' && name[0] <= '9')) return false;
-  for (const char *p = name; *p; p++) {
-    char c = *p;
-    bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_' || c == '.';
-    if (!ok) return false;
-  }
-  return true;
+  size_t size = 0;
+  while (is_name_byte(name[size])) size++;
+  return !name[size] && size > 0 && size <= LIMIT_NAME && !(name[0] >= '0' && name[0] <= '9');
+}
+
+static vyre_status check_name(const char *name, vyre_error *error) {
+  if (is_name(name)) return VYRE_OK;
+  // A name may come from a hostile file: nothing that a terminal would act on is repeated.
+  char shown[60];
+  size_t size = 0;
+  for (; name[size] && size < sizeof shown - 1; size++)
+    shown[size] = name[size] >= ' ' && name[size] < 127 ? name[size] : '?';
+  shown[size] = 0;
+  return refuse(error, VERIFY_V081,
+                "`%s` is no name. Fix: use letters, digits, `_` and `.`, no leading digit, at most "
+                "%d bytes",
+                shown, LIMIT_NAME);
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -638,12 +633,10 @@ static int compare_names(const void *a, const void *b) {
 
 // Sorts the names and looks at neighbours: programs may have thousands of regions.
 static vyre_status check_names(const char **names, size_t count, vyre_error *error) {
-  for (size_t i = 0; i < count; i++)
-    if (!is_name(names[i]))
-      return refuse(error, VERIFY_V081,
-                    "`%.60s` is no name. Fix: use letters, digits, `_` and `.`, no leading digit, "
-                    "at most %d bytes",
-                    names[i], LIMIT_NAME);
+  for (size_t i = 0; i < count; i++) {
+    vyre_status status = check_name(names[i], error);
+    if (status != VYRE_OK) return status;
+  }
   qsort(names, count, sizeof *names, compare_names);
   for (size_t i = 1; i < count; i++)
     if (!strcmp(names[i - 1], names[i]))
@@ -651,9 +644,9 @@ static vyre_status check_names(const char **names, size_t count, vyre_error *err
   return VYRE_OK;
 }
 
-static vyre_status check_all_names(const vyre_program *p, const char **scratch, vyre_error *error) {
-  scratch[0] = p->name;
-  vyre_status status = check_names(scratch, 1, error);
+static vyre_status check_interface_names(const vyre_program *p, const char **scratch,
+                                         vyre_error *error) {
+  vyre_status status = check_name(p->name, error);
   if (status != VYRE_OK) return status;
   size_t count = 0;
   for (uint32_t i = 0; i < p->param_count; i++) scratch[count++] = p->params[i].name;
@@ -662,6 +655,16 @@ static vyre_status check_all_names(const vyre_program *p, const char **scratch, 
   if (status != VYRE_OK) return status;
   for (uint32_t i = 0; i < p->region_count; i++) scratch[i] = p->regions[i].name;
   return check_names(scratch, p->region_count, error);
+}
+
+// Names of values and arrays are for people: there may be none, and they may repeat.
+static vyre_status check_other_names(const vyre_program *p, uint32_t *fault, vyre_error *error) {
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < p->shared_count && status == VYRE_OK; i++)
+    if (p->shared[i].name[0]) status = check_name(p->shared[i].name, error);
+  for (uint32_t i = 1; p->names && i < p->code_count && status == VYRE_OK; i++)
+    if (p->names[i] && (status = check_name(p->names[i], error)) != VYRE_OK) *fault = i;
+  return status;
 }
 
 static vyre_status check_limits(const vyre_program *p, vyre_error *error) {
@@ -726,7 +729,8 @@ vyre_status verify_program(vyre_program *p, uint32_t *fault, vyre_error *error) 
   if (!scratch || !c.owner || !c.is_open) {
     status = error_out_of_memory(error);
   } else {
-    status = check_all_names(p, scratch, error);
+    status = check_interface_names(p, scratch, error);
+    if (status == VYRE_OK) status = check_other_names(p, fault, error);
     // Parameters, buffers and constants come first: the code's checks read their types.
     if (status == VYRE_OK) status = check_interface(&c);
     if (status == VYRE_OK) status = check_code(&c, p->header, true, fault);
