@@ -6,6 +6,7 @@
 #include "ir/limits.h"
 #include "ir/stats.h"
 #include "ir/verify.h"
+#include "ir/wire.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,13 +42,19 @@ void vyre_program_release(vyre_program *program) {
   free(program);
 }
 
-vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error) {
+vyre_status program_check(vyre_program *program, uint32_t *fault, vyre_error *error) {
   uint32_t unused;
   if (!fault) fault = &unused;
   *fault = 0;
   vyre_status status = verify_link(program, fault, error);
   if (status == VYRE_OK) status = verify_program(program, fault, error);
   if (status == VYRE_OK) status = stats_compute(program, &program->stats, error);
+  return status;
+}
+
+vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error) {
+  vyre_status status = program_check(program, fault, error);
+  if (status == VYRE_OK) wire_fingerprint(program, program->fingerprint);
   return status;
 }
 

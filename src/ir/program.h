@@ -136,10 +136,12 @@ static inline vyre_type ref_type(const vyre_program *p, ref r) {
   return (vyre_type)(ref_is_const(r) ? p->consts[ref_index(r)].type : p->code[r].type);
 }
 
-// The last step of the builder and of the decoder: links the blocks, derives what regions carry,
-// verifies, counts statistics, computes the fingerprint. On failure the program is still the
-// caller's to release, and *fault (may be NULL) is the operation at fault, 0 when there is none.
+// The last step of the builder: links the blocks, derives what regions carry, verifies, counts
+// statistics, computes the fingerprint. On failure the program is still the caller's to release, and
+// *fault (may be NULL) is the operation at fault, 0 when there is none.
 vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error);
+// The same without the fingerprint: the decoder has the canonical bytes at hand and hashes those.
+vyre_status program_check(vyre_program *program, uint32_t *fault, vyre_error *error);
 vyre_program *program_new(void); // empty, with one reference; NULL when out of memory
 
 // Evaluates header and grid code on the host. `lengths` has one entry per buffer: the caller fills

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+//
+// Program to bytes. The same writer feeds a growing file (vyre_program_encode) or a hash
+// (wire_fingerprint), through a small buffer, so that a fingerprint allocates nothing and cannot
+// fail. It writes whatever the records hold, valid or not: judging is the decoder's work.
+#include "ir/wire.h"
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+#include <string.h>
+
+enum { SINK_BYTES = 1 << 14, MAX_RECORD = 64 }; // no operation or constant needs more than a record
+
+typedef struct sink {
+  strbuf *file; // one of the two is NULL
+  hasher *hash;
+  size_t size;
+  uint8_t bytes[SINK_BYTES];
+} sink;
+
+static void flush(sink *s) {
+  if (s->file)
+    strbuf_add(s->file, (const char *)s->bytes, s->size);
+  else
+    hash_update(s->hash, s->bytes, s->size);
+  s->size = 0;
+}
+
+// Makes room for one record.
+static uint8_t *begin(sink *s) {
+  if (s->size > SINK_BYTES - MAX_RECORD) flush(s);
+  return s->bytes + s->size;
+}
+
+static void end(sink *s, const uint8_t *to) {
+  s->size = (size_t)(to - s->bytes);
+}
+
+static uint8_t *write_number(uint8_t *to, uint32_t value) {
+  while (value >= 0x80) {
+    *to++ = (uint8_t)(value | 0x80);
+    value >>= 7;
+  }
+  *to++ = (uint8_t)value;
+  return to;
+}
+
+static void put_byte(sink *s, uint8_t byte) {
+  uint8_t *to = begin(s);
+  *to++ = byte;
+  end(s, to);
+}
+
+static void put_number(sink *s, uint32_t value) {
+  end(s, write_number(begin(s), value));
+}
+
+static void put_name(sink *s, const char *name) {
+  for (; *name; name++) put_byte(s, (uint8_t)*name);
+  put_byte(s, 0);
+}
+
+// A reference from the interface: the constant's or the operation's number.
+static void put_ref(sink *s, ref r) {
+  put_number(s, r << 1 | ref_is_const(r));
+}
+
+// ---- sections -----------------------------------------------------------------------------------
+
+static void put_region(sink *s, const region *r) {
+  put_name(s, r->name);
+  put_number(s, r->rank);
+  for (int i = 0; i < 3; i++) put_ref(s, r->grid[i]);
+  for (int i = 0; i < 3; i++) put_number(s, r->workgroup[i]);
+  put_number(s, r->shared.end - r->shared.first);
+  put_number(s, r->grid_code.end - r->grid_code.first);
+  put_number(s, r->body.end - r->body.first);
+}
+
+static void put_interface(sink *s, const vyre_program *p) {
+  put_name(s, p->name);
+  put_number(s, p->fast_ulp);
+  put_number(s, p->param_count);
+  for (uint32_t i = 0; i < p->param_count; i++) {
+    put_byte(s, (uint8_t)p->params[i].type);
+    put_name(s, p->params[i].name);
+  }
+  put_number(s, p->buffer_count);
+  for (uint32_t i = 0; i < p->buffer_count; i++) {
+    const buffer *b = &p->buffers[i];
+    put_byte(s, (uint8_t)b->type);
+    put_byte(s, (uint8_t)((unsigned)b->access | (b->is_transient ? WIRE_TRANSIENT : 0)));
+    put_name(s, b->name);
+    put_ref(s, b->length);
+  }
+  put_number(s, p->header.end - p->header.first);
+  put_number(s, p->region_count);
+  for (uint32_t i = 0; i < p->region_count; i++) put_region(s, &p->regions[i]);
+  for (uint32_t i = 0; i < p->shared_count; i++) {
+    put_byte(s, (uint8_t)p->shared[i].type);
+    put_number(s, p->shared[i].length);
+  }
+}
+
+static void put_constants(sink *s, const vyre_program *p) {
+  put_number(s, p->const_count);
+  for (uint32_t i = 0; i < p->const_count; i++) {
+    const constant *c = &p->consts[i];
+    uint8_t *to = begin(s);
+    *to++ = (uint8_t)c->type;
+    unsigned bytes = c->type < VYRE_TYPE_COUNT ? type_bytes(c->type) : 0;
+    for (unsigned k = 0; k < bytes; k++) *to++ = (uint8_t)(c->bits >> 8 * k);
+    end(s, to);
+  }
+}
+
+// What an operand is on the wire: values, variables and private arrays by how far back they were
+// made, so that nearby ones, the most, take one byte. The differences wrap, so that every operand
+// has one spelling, also one that the verifier will refuse.
+static uint32_t operand_number(char kind, uint32_t arg, uint32_t at) {
+  switch (kind) {
+  case 'v': return ref_is_const(arg) ? arg << 1 | 1 : (at - arg) << 1;
+  case 'x': return at - arg;
+  case 'm': return (mem_space(arg) == MEM_PRIVATE ? at - arg : arg) << 2 | mem_space(arg);
+  default: return arg;
+  }
+}
+
+static void put_code(sink *s, const vyre_program *p) {
+  for (uint32_t i = 1; i < p->code_count; i++) {
+    const inst *in = &p->code[i];
+    uint8_t *to = begin(s);
+    *to++ = in->op;
+    *to++ = in->type;
+    const char *operands = in->op < VYRE_OP_COUNT ? op_table[in->op].operands : "";
+    for (int k = 0; operands[k]; k++)
+      to = write_number(to, operand_number(operands[k], in->arg[k], i));
+    end(s, to);
+  }
+}
+
+static void put_names(sink *s, const vyre_program *p) {
+  for (uint32_t i = 0; i < p->shared_count; i++) put_name(s, p->shared[i].name);
+  uint32_t count = 0, last = 0;
+  for (uint32_t i = 1; p->names && i < p->code_count; i++) count += p->names[i] != NULL;
+  put_number(s, count);
+  for (uint32_t i = 1; p->names && i < p->code_count; i++) {
+    if (!p->names[i]) continue;
+    put_number(s, i - last);
+    put_name(s, p->names[i]);
+    last = i;
+  }
+}
+
+static void put_section(sink *s, const vyre_program *p, wire_section section) {
+  switch (section) {
+  case WIRE_INTERFACE: put_interface(s, p); break;
+  case WIRE_CONSTANTS: put_constants(s, p); break;
+  case WIRE_CODE: put_code(s, p); break;
+  default: put_names(s, p); break;
+  }
+  flush(s);
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+bool wire_has_magic(const void *data, size_t size) {
+  return size >= sizeof wire_magic && !memcmp(data, wire_magic, sizeof wire_magic);
+}
+
+void wire_seal(uint8_t *file, size_t size) {
+  wire_put_u64(file + WIRE_AT_LENGTH, size - WIRE_AT_TABLE);
+  hash_bytes(file + WIRE_AT_TABLE, size - WIRE_AT_TABLE, file + WIRE_AT_CHECKSUM);
+}
+
+void wire_fingerprint_begin(hasher *hash) {
+  static const char domain[] = "vyre program fingerprint 1\n";
+  hash_init(hash);
+  hash_update(hash, domain, sizeof domain - 1);
+}
+
+void wire_fingerprint(const vyre_program *program, uint8_t out[HASH_BYTES]) {
+  hasher hash;
+  wire_fingerprint_begin(&hash);
+  sink s;
+  s.file = NULL;
+  s.hash = &hash;
+  s.size = 0;
+  for (int section = 0; section < WIRE_NAMES; section++)
+    put_section(&s, program, (wire_section)section);
+  hash_final(&hash, out);
+}
+
+vyre_status vyre_program_encode(const vyre_program *program, void **out, size_t *size,
+                                vyre_error *error) {
+  if (!program || !out || !size)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_program_encode was called with NULL. Fix: pass a program and where the "
+                     "bytes and their number go");
+  *out = NULL;
+  *size = 0;
+  uint8_t head[WIRE_AT_SECTIONS] = {0};
+  memcpy(head, wire_magic, sizeof wire_magic);
+  head[WIRE_AT_VERSION] = WIRE_VERSION;
+  strbuf file = {0};
+  strbuf_add(&file, (const char *)head, sizeof head);
+  sink s;
+  s.file = &file;
+  s.hash = NULL;
+  s.size = 0;
+  for (int section = 0; section < WIRE_SECTION_COUNT; section++) {
+    size_t before = file.size;
+    put_section(&s, program, (wire_section)section);
+    if (file.failed) break;
+    wire_put_u64((uint8_t *)file.at + WIRE_AT_TABLE + 8 * section, file.size - before);
+  }
+  uint8_t *bytes = (uint8_t *)strbuf_take(&file, size);
+  if (!bytes) return error_out_of_memory(error);
+  wire_seal(bytes, *size);
+  *out = bytes;
+  return VYRE_OK;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Any bytes given to the decoder: a program or an error, and an accepted file is the one encoding
+// of its program. The input is tried as it is, and again with section lengths that add up and a
+// checksum that matches, so that the fuzzer gets past them.
+#include "ir/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const uint8_t *file, size_t size) {
+  vyre_program *program = NULL;
+  vyre_error error;
+  vyre_status status = vyre_program_decode(file, size, &program, &error);
+  if (status != VYRE_OK) {
+    if (program || !strstr(error.message, "Fix: ")) abort();
+    return;
+  }
+  void *again = NULL;
+  size_t again_size = 0;
+  if (vyre_program_encode(program, &again, &again_size, &error) != VYRE_OK) abort();
+  if (again_size != size || memcmp(again, file, size) != 0) abort();
+  uint8_t fingerprint[HASH_BYTES];
+  wire_fingerprint(program, fingerprint);
+  if (memcmp(fingerprint, program->fingerprint, HASH_BYTES) != 0) abort();
+  vyre_free(again);
+  vyre_program_release(program);
+}
+
+static void repair(uint8_t *file, size_t size) {
+  memcpy(file + WIRE_AT_MAGIC, wire_magic, sizeof wire_magic);
+  memcpy(file + WIRE_AT_VERSION, (uint8_t[]){WIRE_VERSION, 0, 0, 0}, 4);
+  uint64_t left = size - WIRE_AT_SECTIONS;
+  for (int i = 0; i < WIRE_SECTION_COUNT; i++) {
+    uint8_t *at = file + WIRE_AT_TABLE + 8 * i;
+    uint64_t length = wire_get_u64(at);
+    if (length > left || i + 1 == WIRE_SECTION_COUNT) length = left;
+    wire_put_u64(at, length);
+    left -= length;
+  }
+  wire_seal(file, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  check(data, size);
+  if (size < WIRE_AT_SECTIONS) return 0;
+  uint8_t *file = malloc(size);
+  if (!file) return 0;
+  memcpy(file, data, size);
+  repair(file, size);
+  check(file, size);
+  free(file);
+  return 0;
+}
