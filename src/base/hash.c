@@ -36,15 +36,38 @@ static uint64_t mix(uint64_t a, uint64_t b) {
   return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-// Multiply-and-fold over 8-byte words, in the manner of wyhash.
+static uint64_t read8(const unsigned char *p) {
+  uint64_t x;
+  memcpy(&x, p, 8);
+  return x;
+}
+
+static uint64_t read4(const unsigned char *p) {
+  uint32_t x;
+  memcpy(&x, p, 4);
+  return x;
+}
+
+// Multiply-and-fold, 16 bytes at a time, in the manner of wyhash. The last 16 bytes are read from
+// the end, overlapping what came before, so that no length needs a loop over single bytes.
 uint64_t hash_fast(const void *data, size_t size) {
   const unsigned char *p = data;
-  uint64_t h = mix(size ^ 0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u), word;
-  for (; size >= 8; size -= 8, p += 8) {
-    memcpy(&word, p, 8);
-    h = mix(h ^ word, 0xa0761d6478bd642fu);
+  uint64_t h = size ^ 0x9e3779b97f4a7c15u, a = 0, b = 0;
+  if (size > 16) {
+    const unsigned char *end = p + size;
+    for (; size > 16; size -= 16, p += 16)
+      h = mix(read8(p) ^ 0xa0761d6478bd642fu, read8(p + 8) ^ h);
+    a = read8(end - 16);
+    b = read8(end - 8);
+  } else if (size >= 8) {
+    a = read8(p);
+    b = read8(p + size - 8);
+  } else if (size >= 4) {
+    a = read4(p);
+    b = read4(p + size - 4);
+  } else if (size) {
+    a = (uint64_t)p[0] << 16 | (uint64_t)p[size / 2] << 8 | p[size - 1];
   }
-  word = 0;
-  if (size) memcpy(&word, p, size);
-  return mix(h ^ word, 0xe7037ed1a0b428dbu);
+  h ^= mix(a ^ 0xe7037ed1a0b428dbu, b ^ h);
+  return mix(h, 0xbf58476d1ce4e5b9u);
 }
