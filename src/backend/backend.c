@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "backend/backend.h"
 
+#include "backend/cpu/cpu.h"
 #include "backend/ref/ref.h"
 #include "base/error.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 // Adding a backend is adding its folder and a line here. The order is the order of `vyre devices`.
 static const backend *const backends[] = {
+    &cpu_backend,
     &ref_backend,
 };
 
@@ -40,4 +44,16 @@ vyre_status vyre_backend_devices(const char *id, vyre_device *devices, uint32_t 
                      "there is no backend `%s`. Fix: use one that `vyre devices` lists",
                      id ? id : "(null)");
   return b->probe(devices, capacity, count, error);
+}
+
+void device_adapter_name(char *out, size_t size, const char *id, const char *device,
+                         const char *driver) {
+  snprintf(out, size, "%s-%s-%s", id, device, driver);
+  char *to = out;
+  for (const char *from = out; *from; from++) {
+    unsigned char c = (unsigned char)*from;
+    char safe = isalnum(c) || c == '.' || c == '_' ? (char)tolower(c) : '-';
+    if (safe != '-' || (to > out && to[-1] != '-')) *to++ = safe; // no runs of dashes
+  }
+  *to = 0;
 }

@@ -37,6 +37,10 @@ const vyre_program *executable_program(const vyre_executable *executable);
 const backend *executable_backend(const vyre_executable *executable);
 void *executable_state(const vyre_executable *executable);
 
+// A device's stable name: "backend-device-driver", in characters that are safe in a file name.
+void device_adapter_name(char *out, size_t size, const char *backend, const char *device,
+                         const char *driver);
+
 // Adds a row to the report when it has room.
 void report_region(vyre_report *report, const char *name, uint64_t time_ns, uint64_t bytes,
                    uint64_t invocations);

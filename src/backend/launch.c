@@ -221,3 +221,10 @@ vyre_status launch_timeout_error(const launch *l, const char *region, vyre_error
       "end, or allow more time",
       region, (double)l->timeout_ns * 1e-9);
 }
+
+vyre_status launch_divergence_error(const char *region, vyre_error *error) {
+  return error_set(error, VYRE_ERROR_DIVERGENCE,
+                   "in region `%s` a barrier was not reached by the whole workgroup. Fix: move the "
+                   "barrier out of conditions, loops and returns that differ between invocations",
+                   region);
+}

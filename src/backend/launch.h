@@ -44,7 +44,9 @@ vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispa
                         vyre_error *error);
 void launch_fini(launch *l);
 
-// The error of a dispatch that passed its time limit, the same from every backend.
+// The errors of a running dispatch, the same from every backend: it passed its time limit, or a
+// barrier was not reached by a whole workgroup.
 vyre_status launch_timeout_error(const launch *l, const char *region, vyre_error *error);
+vyre_status launch_divergence_error(const char *region, vyre_error *error);
 
 #endif

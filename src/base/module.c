@@ -2,75 +2,70 @@
 #include "base/module.h"
 
 #include "base/error.h"
-#include "base/strbuf.h"
+#include "base/hash.h"
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-// RTLD_LOCAL and RTLD_DEEPBIND are left alone: the modules hide their own symbols, and sanitizers
-// do not work with deep binding.
-static void *open_in(const char *folder, const char *file, strbuf *tried) {
-  strbuf path = {0};
-  strbuf_printf(&path, "%s/%s", folder, file);
-  char *full = strbuf_take(&path, NULL);
-  void *handle = full && !access(full, R_OK) ? dlopen(full, RTLD_NOW | RTLD_LOCAL) : NULL;
-  if (full && !handle) {
-    const char *reason = access(full, R_OK) ? NULL : dlerror();
-    strbuf_printf(tried, "%s%s%s%s", tried->size ? ", " : "", full, reason ? ": " : "",
-                  reason ? reason : "");
-  }
-  free(full);
-  return handle;
-}
 
 // The folder of the file that holds this function: libvyre.so, or a program that links it
 // statically.
 static bool own_folder(char folder[PATH_MAX]) {
   Dl_info info;
   if (!dladdr((void *)(uintptr_t)&module_find, &info) || !info.dli_fname) return false;
-  char *real = realpath(info.dli_fname, folder);
-  if (!real && !realpath("/proc/self/exe", folder)) return false;
+  if (!realpath(info.dli_fname, folder) && !realpath("/proc/self/exe", folder)) return false;
   char *slash = strrchr(folder, '/');
-  if (!slash) return false;
-  *slash = 0;
-  return true;
+  if (slash) *slash = 0;
+  return slash != NULL;
 }
 
-static void *open_module(const char *file, strbuf *tried) {
-  const char *wanted = getenv("VYRE_MODULE_PATH");
-  void *handle = wanted && *wanted ? open_in(wanted, file, tried) : NULL;
-  char folder[PATH_MAX];
-  if (handle || !own_folder(folder)) return handle;
+static bool is_there(char path[PATH_MAX], const char *folder, const char *below, const char *file) {
+  int size = snprintf(path, PATH_MAX, "%s%s/%s", folder, below, file);
+  return size > 0 && size < PATH_MAX && !access(path, R_OK);
+}
+
+static bool find_file(const char *file, char path[PATH_MAX]) {
   static const char *const below[] = {"", "/vyre", "/../lib/vyre"};
-  for (size_t i = 0; i < sizeof below / sizeof *below && !handle; i++) {
-    size_t size = strlen(folder);
-    if (size + strlen(below[i]) >= sizeof folder) break;
-    strcpy(folder + size, below[i]);
-    handle = open_in(folder, file, tried);
-    folder[size] = 0;
-  }
-  return handle;
+  const char *wanted = getenv("VYRE_MODULE_PATH");
+  char folder[PATH_MAX];
+  if (wanted && *wanted && is_there(path, wanted, "", file)) return true;
+  if (!own_folder(folder)) return false;
+  for (size_t i = 0; i < sizeof below / sizeof *below; i++)
+    if (is_there(path, folder, below[i], file)) return true;
+  return false;
 }
 
 vyre_status module_find(const char *file, const char *symbol, const void **out, vyre_error *error) {
-  strbuf tried = {0};
-  void *handle = open_module(file, &tried);
-  *out = handle ? dlsym(handle, symbol) : NULL;
-  char *places = strbuf_take(&tried, NULL);
-  vyre_status status = VYRE_OK;
+  char path[PATH_MAX];
+  *out = NULL;
+  if (!find_file(file, path))
+    return error_set(error, VYRE_ERROR_BACKEND,
+                     "the module %s is not there. Fix: install it beside libvyre or in its vyre/ "
+                     "folder, or set VYRE_MODULE_PATH to where it is",
+                     file);
+  // No RTLD_DEEPBIND: sanitizers do not work with it, and modules hide their own symbols anyway.
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle)
-    status =
-        error_set(error, VYRE_ERROR_BACKEND,
-                  "the module %s was not found (tried %.300s). Fix: install it beside libvyre, "
-                  "or set VYRE_MODULE_PATH to its folder",
-                  file, places ? places : "");
-  else if (!*out)
-    status = error_set(error, VYRE_ERROR_BACKEND,
-                       "the module %s has no `%s`. Fix: install the module of the same version",
-                       file, symbol);
-  free(places);
-  return status;
+    return error_set(
+        error, VYRE_ERROR_BACKEND,
+        "the module %.200s cannot be opened: %.200s. Fix: run scripts/install-deps, or "
+        "install the libraries it names",
+        path, dlerror());
+  *out = dlsym(handle, symbol);
+  if (*out) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_BACKEND,
+                   "the module %s has no `%s`. Fix: install the module of the same version", file,
+                   symbol);
+}
+
+uint64_t module_stamp(const char *file) {
+  char path[PATH_MAX];
+  struct stat s;
+  if (!find_file(file, path) || stat(path, &s)) return 0;
+  uint64_t facts[] = {(uint64_t)s.st_size, (uint64_t)s.st_mtim.tv_sec, (uint64_t)s.st_mtim.tv_nsec};
+  return hash_fast(facts, sizeof facts) | 1;
 }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
 // The parts of vyre that need a compiler are shared modules of their own, opened on first use. They
-// are looked for beside the library (a build tree), in ../lib/vyre and vyre/ next to it (an
-// installed tree), or in VYRE_MODULE_PATH. A module is never closed: LLVM cannot be unloaded
-// safely.
+// are looked for in VYRE_MODULE_PATH, beside the library (a build tree), and in vyre/ or
+// ../lib/vyre next to it (an installed tree). A module is never closed: LLVM cannot be unloaded
+// safely. Any thread.
 #ifndef VYRE_BASE_MODULE_H
 #define VYRE_BASE_MODULE_H
 
 #include <vyre/vyre.h>
 
-// Finds `symbol` in the module `file` ("libvyre-llvm.so"). Any thread.
+// Finds `symbol` in the module `file` ("libvyre-llvm.so").
 vyre_status module_find(const char *file, const char *symbol, const void **out, vyre_error *error);
+
+// Which build of the module there is, without opening it: changes with its size and time. 0 when
+// there is none.
+uint64_t module_stamp(const char *file);
 
 #endif

@@ -80,14 +80,7 @@ static stop run_groups(machine *m, frame *frames, bool *diverged) {
 }
 
 static vyre_status stop_error(const machine *m, stop end, bool diverged, vyre_error *error) {
-  if (diverged)
-    return error_set(
-        error, VYRE_ERROR_DIVERGENCE,
-        "in region `%s` a barrier was not reached by the whole workgroup (%llu, %llu, "
-        "%llu). Fix: move the barrier out of conditions, loops and returns that differ "
-        "between invocations",
-        m->region->name, (unsigned long long)m->group[0], (unsigned long long)m->group[1],
-        (unsigned long long)m->group[2]);
+  if (diverged) return launch_divergence_error(m->region->name, error);
   if (end == OUT_OF_TIME) return launch_timeout_error(m->l, m->region->name, error);
   if (end == OUT_OF_FUEL)
     return error_set(error, VYRE_ERROR_FUEL,

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+//
+// The cache key must not need LLVM, or a hit would load it after all: the host is described by its
+// CPUID, LLVM by the version that vyre was built with, and the code generator by its file.
+#include "backend/cpu/compile.h"
+
+#include "backend/cache.h"
+#include "backend/cpu/host.h"
+#include "base/error.h"
+#include "base/module.h"
+
+#include <llvm/Config/llvm-config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char module_file[] = "libvyre-llvm.so";
+
+vyre_status cpu_codegen_get(const cpu_codegen **out, vyre_error *error) {
+  const void *found;
+  vyre_status status = module_find(module_file, CPU_CODEGEN_SYMBOL, &found, error);
+  if (status != VYRE_OK) return status;
+  *out = found;
+  if ((*out)->abi_version == CPU_ABI_VERSION) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_BACKEND,
+                   "the module %s is of another version of vyre. Fix: install both from one build",
+                   module_file);
+}
+
+void cpu_code_free(cpu_code *code) {
+  free(code->object);
+  free(code->regions);
+  free(code->remarks);
+  free(code->llvm);
+  free(code->assembly);
+  *code = (cpu_code){0};
+}
+
+void cpu_kernels_fini(cpu_kernels *k) {
+  loader_close(k->object);
+  free(k->regions);
+  free(k->functions);
+  free(k->remarks);
+  *k = (cpu_kernels){0};
+}
+
+// ---- loading ------------------------------------------------------------------------------------
+
+// Takes the regions and remarks of `code`.
+static vyre_status load(cpu_code *code, cpu_kernels *out, vyre_error *error) {
+  *out = (cpu_kernels){.regions = code->regions,
+                       .remarks = code->remarks,
+                       .region_count = code->region_count,
+                       .functions = calloc(code->region_count + 1u, sizeof(cpu_kernel))};
+  code->regions = NULL;
+  code->remarks = NULL;
+  vyre_status status = out->functions
+                           ? loader_open(code->object, code->object_size, &out->object, error)
+                           : error_out_of_memory(error);
+  for (uint32_t i = 0; i < out->region_count && status == VYRE_OK; i++) {
+    void *function = loader_find(out->object, out->regions[i].symbol);
+    memcpy(&out->functions[i], &function, sizeof function); // a function pointer, by POSIX
+    if (!function)
+      status = error_set(error, VYRE_ERROR_BACKEND,
+                         "a compiled object has no `%s`. Fix: run `vyre cache clear`",
+                         out->regions[i].symbol);
+  }
+  if (status != VYRE_OK) cpu_kernels_fini(out);
+  return status;
+}
+
+// ---- cache entries ------------------------------------------------------------------------------
+
+typedef struct stored_header {
+  uint32_t region_count, remark_bytes;
+  uint64_t object_bytes;
+} stored_header;
+
+static void store(const cache_key *key, const cpu_code *code) {
+  stored_header h = {code->region_count, code->remarks ? (uint32_t)strlen(code->remarks) + 1 : 0,
+                     code->object_size};
+  strbuf all = {0};
+  strbuf_add(&all, (const char *)&h, sizeof h);
+  strbuf_add(&all, (const char *)code->regions, h.region_count * sizeof *code->regions);
+  strbuf_add(&all, code->remarks ? code->remarks : "", h.remark_bytes);
+  strbuf_add(&all, code->object, code->object_size);
+  if (!all.failed) cache_store(key, all.at, all.size);
+  strbuf_fini(&all);
+}
+
+static void *copy_bytes(const void *from, size_t size) {
+  void *to = malloc(size + 1);
+  return to ? memcpy(to, from, size) : NULL;
+}
+
+// The checksum says that the bytes are ours; the sizes are checked all the same.
+static bool unpack(const char *data, size_t size, uint32_t region_count, cpu_code *code) {
+  stored_header h;
+  if (size < sizeof h) return false;
+  memcpy(&h, data, sizeof h);
+  size_t regions = h.region_count * sizeof(cpu_region_code);
+  if (h.region_count != region_count || size - sizeof h < regions ||
+      size - sizeof h - regions < h.remark_bytes ||
+      size - sizeof h - regions - h.remark_bytes != h.object_bytes)
+    return false;
+  const char *at = data + sizeof h;
+  code->region_count = h.region_count;
+  code->regions = copy_bytes(at, regions);
+  code->remarks = h.remark_bytes ? copy_bytes(at + regions, h.remark_bytes) : NULL;
+  code->object = copy_bytes(at + regions + h.remark_bytes, h.object_bytes);
+  code->object_size = h.object_bytes;
+  bool ok = code->regions && code->object && (!h.remark_bytes || code->remarks);
+  if (ok && code->remarks) code->remarks[h.remark_bytes - 1] = 0;
+  for (uint32_t i = 0; ok && i < region_count; i++)
+    code->regions[i].symbol[sizeof code->regions[i].symbol - 1] = 0;
+  return ok;
+}
+
+static void make_key(cache_key *key, const vyre_program *p, const cpu_options *o) {
+  char host[HOST_TEXT];
+  host_describe(host);
+  cache_key_init(key, "cpu");
+  cache_key_add_number(key, CPU_ABI_VERSION);
+  cache_key_add_string(key, vyre_version());
+  cache_key_add_string(key, LLVM_VERSION_STRING);
+  cache_key_add_number(key, module_stamp(module_file));
+  cache_key_add_string(key, host);
+  cache_key_add(key, p->fingerprint, sizeof p->fingerprint);
+  cache_key_add_string(key, o->cpu);
+  cache_key_add_string(key, o->features);
+  cache_key_add_number(key, o->width);
+  cache_key_add_number(key, (uint64_t)o->tier);
+  cache_key_add_number(key, o->debug_lines);
+}
+
+static bool load_cached(const cache_key *key, uint32_t region_count, cpu_kernels *out) {
+  void *data;
+  size_t size;
+  if (!cache_load(key, &data, &size)) return false;
+  cpu_code code = {0};
+  bool ok = unpack(data, size, region_count, &code) && load(&code, out, NULL) == VYRE_OK;
+  if (ok) out->from_cache = true;
+  cpu_code_free(&code);
+  free(data);
+  return ok;
+}
+
+vyre_status cpu_kernels_get(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
+                            vyre_error *error) {
+  cache_key key;
+  make_key(&key, p, options);
+  if (load_cached(&key, p->region_count, out)) return VYRE_OK;
+  const cpu_codegen *generator;
+  cpu_code code = {0};
+  vyre_status status = cpu_codegen_get(&generator, error);
+  if (status == VYRE_OK) status = generator->compile(p, options, &code, error);
+  if (status == VYRE_OK) {
+    store(&key, &code);
+    status = load(&code, out, error);
+  }
+  cpu_code_free(&code);
+  return status;
+}

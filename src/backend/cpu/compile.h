@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+//
+// From a program to loaded kernels: the object cache first, the code generator's module when the
+// cache has nothing. The result is immutable and may be used by any thread.
+#ifndef VYRE_BACKEND_CPU_COMPILE_H
+#define VYRE_BACKEND_CPU_COMPILE_H
+
+#include "backend/cpu/codegen.h"
+#include "backend/cpu/loader.h"
+
+typedef struct cpu_kernels {
+  loaded_object *object;
+  cpu_region_code *regions; // as the generator gave them, one per region
+  cpu_kernel *functions;    // one per region
+  uint32_t region_count;
+  char *remarks;
+  bool from_cache;
+} cpu_kernels;
+
+// `options` may leave cpu and features NULL for the host's.
+vyre_status cpu_kernels_get(const vyre_program *program, const cpu_options *options,
+                            cpu_kernels *out, vyre_error *error);
+void cpu_kernels_fini(cpu_kernels *kernels);
+
+// The generator itself, for `vyre compile --emit` and remarks. Loads LLVM.
+vyre_status cpu_codegen_get(const cpu_codegen **out, vyre_error *error);
+
+#endif

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+//
+// A dispatch cuts each region into boxes (of invocations when it is elastic, of workgroups when it
+// is rigid) and lets the pool's threads take them. How many threads are worth their wake-up is
+// learned: each region keeps the time that an invocation took, and a dispatch that would be over
+// sooner than a thread wakes stays on the caller's. The answer is the same bits either way.
+#include "backend/cpu/cpu.h"
+
+#include "backend/cpu/compile.h"
+#include "backend/cpu/host.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "base/watchdog.h"
+#include "ir/limits.h"
+
+#include <llvm/Config/llvm-config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct region_state {
+  atomic_uint_fast64_t cost; // picoseconds per invocation on one thread, 0: not known yet
+} region_state;
+
+typedef struct cpu_state {
+  vyre_program *program;
+  cpu_kernels kernels;
+  region_state *regions;
+  uint32_t threads;
+  _Atomic(struct block *) spare; // transient memory of the last dispatch, for the next one
+} cpu_state;
+
+// ---- boxes --------------------------------------------------------------------------------------
+
+typedef struct box_job {
+  cpu_kernel kernel;
+  const cpu_args *args;
+  size_t scratch_bytes;
+  uint32_t extent[3], box[3];
+  uint64_t count[3]; // boxes along each axis
+  atomic_int result; // the first that is not CPU_RAN
+} box_job;
+
+static bool run_boxes(void *context, uint64_t first, uint64_t end) {
+  box_job *j = context;
+  void *scratch = j->scratch_bytes ? pool_scratch(j->scratch_bytes) : NULL;
+  if (j->scratch_bytes && !scratch) {
+    atomic_store(&j->result, -1);
+    return false;
+  }
+  for (uint64_t i = first; i < end; i++) {
+    uint64_t at[3] = {i % j->count[0], i / j->count[0] % j->count[1],
+                      i / j->count[0] / j->count[1]};
+    uint32_t lo[3], hi[3];
+    for (int k = 0; k < 3; k++) {
+      lo[k] = (uint32_t)at[k] * j->box[k];
+      hi[k] = j->extent[k] - lo[k] < j->box[k] ? j->extent[k] : lo[k] + j->box[k];
+    }
+    bool is_late = __atomic_load_n(j->args->stop, __ATOMIC_RELAXED);
+    int result = is_late ? CPU_STOPPED : j->kernel(j->args, lo, hi, scratch);
+    if (result == CPU_RAN) continue;
+    int ran = CPU_RAN;
+    atomic_compare_exchange_strong(&j->result, &ran, result);
+    return false;
+  }
+  return true;
+}
+
+// A box is large enough that calling the kernel costs nothing, and small enough that every thread
+// gets several; the numbers are of the order that fills a first-level cache.
+enum { BOX_X = 4096, BOX_INVOCATIONS = 16384, BOXES_PER_THREAD = 4 };
+
+static void choose_box(const cpu_region_code *code, const launch *l, const launch_region *shape,
+                       bool is_elastic, uint32_t threads, box_job *j) {
+  for (int k = 0; k < 3; k++) {
+    uint32_t w = shape->workgroup[k];
+    j->extent[k] = (uint32_t)(is_elastic ? shape->grid[k] : shape->grid[k] / w);
+    j->box[k] = !is_elastic ? 1 : l->has_workgroup ? w : code->tile_hint[k];
+  }
+  uint32_t group = is_elastic ? 1 : shape->workgroup[0] * shape->workgroup[1] * shape->workgroup[2];
+  bool is_free = is_elastic && !l->has_workgroup;
+  if (!j->box[0] || !is_elastic) j->box[0] = BOX_X / group ? BOX_X / group : 1;
+  if (j->box[0] > j->extent[0]) j->box[0] = j->extent[0];
+  if (!j->box[1]) {
+    uint64_t rows = BOX_INVOCATIONS / j->box[0] ? BOX_INVOCATIONS / j->box[0] : 1;
+    uint64_t fair = (uint64_t)j->extent[1] * j->extent[2] / (threads * BOXES_PER_THREAD);
+    if (is_free && rows > fair && threads > 1) rows = fair ? fair : 1;
+    j->box[1] = (uint32_t)(rows < j->extent[1] ? rows : j->extent[1]);
+  }
+  if (!j->box[2]) j->box[2] = 1;
+  // One row, or few: share it out along x, in pieces that keep whole vectors together.
+  uint64_t rows = (uint64_t)j->extent[1] * j->extent[2];
+  uint64_t pieces =
+      threads > 1 && rows < threads * BOXES_PER_THREAD ? threads * BOXES_PER_THREAD : 1;
+  uint64_t fair = (j->extent[0] + pieces - 1) / pieces;
+  uint64_t unit = is_elastic ? 64 : 1;
+  fair = (fair + unit - 1) / unit * unit;
+  if ((is_free || !is_elastic) && fair < j->box[0]) j->box[0] = (uint32_t)fair;
+  for (int k = 0; k < 3; k++) j->count[k] = ((uint64_t)j->extent[k] + j->box[k] - 1) / j->box[k];
+}
+
+// ---- regions ------------------------------------------------------------------------------------
+
+// Waking a thread takes about 5 to 50 us here; less work than this is done sooner alone.
+enum { ALONE_NS = 30000, FIRST_ALONE = 4096 };
+
+static uint32_t choose_threads(const cpu_state *s, const region_state *r, uint64_t invocations) {
+  uint64_t cost = atomic_load_explicit(&r->cost, memory_order_relaxed);
+  if (s->threads == 1) return 1;
+  if (!cost) return invocations <= FIRST_ALONE ? 1 : s->threads;
+  uint64_t estimate_ns = (uint64_t)((double)invocations * (double)cost / 1000.0);
+  return estimate_ns < ALONE_NS ? 1 : s->threads;
+}
+
+static void learn_cost(region_state *r, uint64_t time_ns, uint32_t threads, uint64_t invocations) {
+  uint64_t now = (uint64_t)((double)time_ns * threads * 1000.0 / (double)invocations) + 1;
+  uint64_t old = atomic_load_explicit(&r->cost, memory_order_relaxed);
+  // Slow outliers (a page fault, another process) fade; the first sample counts as it is.
+  uint64_t mean = old ? (3 * old + now) / 4 : now;
+  atomic_store_explicit(&r->cost, mean, memory_order_relaxed);
+}
+
+// Bytes of buffers that a region touches, estimated: what one invocation accesses outside of loops
+// times the invocations, at most each buffer once.
+static uint64_t traffic(const vyre_program *p, const region *r, const launch *l,
+                        uint64_t invocations) {
+  uint64_t bytes = 0;
+  bool seen[LIMIT_BUFFERS] = {false};
+  for (uint32_t i = r->body.first; i < r->body.end; i++) {
+    const inst *in = &p->code[i];
+    if (op_table[in->op].operands[0] != 'm' || mem_space(in->arg[0]) != MEM_BUFFER) continue;
+    uint32_t b = mem_index(in->arg[0]);
+    if (seen[b]) continue;
+    seen[b] = true;
+    uint64_t length = l->buffers[b].length;
+    bytes += (length < invocations ? length : invocations) * type_bytes(p->buffers[b].type);
+  }
+  return bytes;
+}
+
+static vyre_status result_error(int result, const launch *l, const region *r, vyre_error *error) {
+  if (result == CPU_STOPPED) return launch_timeout_error(l, r->name, error);
+  if (result == CPU_DIVERGED) return launch_divergence_error(r->name, error);
+  return result < 0 ? error_out_of_memory(error) : VYRE_OK;
+}
+
+static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l, const cpu_args *args,
+                              vyre_report *report, vyre_error *error) {
+  const region *r = &s->program->regions[index];
+  const launch_region *shape = &l->regions[index];
+  uint64_t start = clock_now_ns();
+  uint32_t threads = choose_threads(s, &s->regions[index], shape->invocations);
+  box_job j = {.kernel = s->kernels.functions[index],
+               .args = args,
+               .scratch_bytes = s->kernels.regions[index].scratch_bytes};
+  vyre_status status = VYRE_OK;
+  if (shape->invocations) {
+    choose_box(&s->kernels.regions[index], l, shape, r->is_elastic, threads, &j);
+    uint64_t boxes = j.count[0] * j.count[1] * j.count[2];
+    uint64_t batch = boxes / (threads * BOXES_PER_THREAD * 4);
+    pool_run(threads, boxes, batch ? batch : 1, run_boxes, &j);
+    status = result_error(atomic_load(&j.result), l, r, error);
+  }
+  uint64_t time_ns = clock_now_ns() - start;
+  if (status != VYRE_OK) return status;
+  if (shape->invocations) learn_cost(&s->regions[index], time_ns, threads, shape->invocations);
+  report_region(report, r->name, time_ns, traffic(s->program, r, l, shape->invocations),
+                shape->invocations);
+  return VYRE_OK;
+}
+
+// ---- transient buffers --------------------------------------------------------------------------
+
+static size_t padded_bytes(const vyre_program *p, const launch *l, uint32_t i) {
+  return (l->buffers[i].length * type_bytes(p->buffers[i].type) + 63) / 64 * 64;
+}
+
+static size_t transient_bytes(const vyre_program *p, const launch *l) {
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < p->buffer_count; i++)
+    if (p->buffers[i].is_transient) bytes += padded_bytes(p, l, i);
+  return bytes;
+}
+
+// Memory in front of which its size stands, so that the spare block can be judged by itself.
+typedef struct block {
+  size_t bytes;
+  char padding[64 - sizeof(size_t)];
+} block;
+
+static block *take_block(cpu_state *s, size_t bytes) {
+  block *spare = atomic_exchange(&s->spare, NULL);
+  if (spare && spare->bytes >= bytes) return spare;
+  free(spare);
+  block *made = aligned_alloc(64, sizeof(block) + bytes);
+  if (made) made->bytes = bytes;
+  return made;
+}
+
+static void give_block(cpu_state *s, block *b) {
+  free(atomic_exchange(&s->spare, b));
+}
+
+static void place_transients(const vyre_program *p, const launch *l, block *b,
+                             bound_buffer *buffers) {
+  char *at = (char *)(b + 1);
+  for (uint32_t i = 0; i < p->buffer_count; i++) {
+    buffers[i] = l->buffers[i];
+    if (!p->buffers[i].is_transient) continue;
+    buffers[i].data = at;
+    memset(at, 0, padded_bytes(p, l, i));
+    at += padded_bytes(p, l, i);
+  }
+}
+
+// ---- dispatch -----------------------------------------------------------------------------------
+
+static vyre_status run_regions(cpu_state *s, const launch *l, const bound_buffer *buffers,
+                               vyre_report *report, vyre_error *error) {
+  volatile uint32_t stop = 0;
+  watch w;
+  bool is_watched = l->timeout_ns && l->deadline_ns != UINT64_MAX;
+  if (is_watched && !watchdog_arm(&w, l->deadline_ns, &stop))
+    return error_set(error, VYRE_ERROR_BACKEND,
+                     "no thread could be started to watch the time limit. Fix: raise the limit of "
+                     "processes, or dispatch without a timeout");
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < s->program->region_count && status == VYRE_OK; i++) {
+    const launch_region *shape = &l->regions[i];
+    cpu_args args = {.params = l->params, .buffers = buffers, .stop = &stop};
+    memcpy(args.grid, shape->grid, sizeof args.grid);
+    memcpy(args.workgroup, shape->workgroup, sizeof args.workgroup);
+    status = run_region(s, i, l, &args, report, error);
+  }
+  if (is_watched) watchdog_disarm(&w);
+  return status;
+}
+
+static vyre_status cpu_dispatch(void *state, const launch *l, vyre_report *report,
+                                vyre_error *error) {
+  cpu_state *s = state;
+  size_t bytes = transient_bytes(s->program, l);
+  if (!bytes) return run_regions(s, l, l->buffers, report, error);
+  bound_buffer buffers[LIMIT_BUFFERS];
+  block *b = take_block(s, bytes);
+  if (!b) return error_out_of_memory(error);
+  place_transients(s->program, l, b, buffers);
+  vyre_status status = run_regions(s, l, buffers, report, error);
+  give_block(s, b);
+  return status;
+}
+
+// ---- compile ------------------------------------------------------------------------------------
+
+static void cpu_release(void *state) {
+  cpu_state *s = state;
+  if (!s) return;
+  cpu_kernels_fini(&s->kernels);
+  vyre_program_release(s->program);
+  free(atomic_load(&s->spare));
+  free(s->regions);
+  free(s);
+}
+
+static vyre_status cpu_compile(vyre_program *program, const vyre_compile_options *options,
+                               void **state, vyre_error *error) {
+  cpu_state *s = calloc(1, sizeof *s);
+  if (!s || !(s->regions = calloc(program->region_count, sizeof *s->regions))) {
+    free(s);
+    return error_out_of_memory(error);
+  }
+  s->threads = options->threads ? options->threads : pool_cpu_count();
+  cpu_options wanted = {.width = options->vector_width, .tier = options->tier};
+  s->program = vyre_program_retain(program);
+  vyre_status status = cpu_kernels_get(s->program, &wanted, &s->kernels, error);
+  if (status == VYRE_OK)
+    *state = s;
+  else
+    cpu_release(s);
+  return status;
+}
+
+const char *cpu_remarks(const void *state) {
+  const cpu_state *s = state;
+  return s->kernels.remarks ? s->kernels.remarks : "";
+}
+
+// ---- probe --------------------------------------------------------------------------------------
+
+static vyre_status cpu_probe(vyre_device *devices, uint32_t capacity, uint32_t *count,
+                             vyre_error *error) {
+  (void)error;
+  *count = 1;
+  if (!capacity) return VYRE_OK;
+  char name[HOST_TEXT];
+  host_name(name);
+  devices[0] = (vyre_device){.compute_units = pool_cpu_count(),
+                             .max_workgroup = LIMIT_WORKGROUP,
+                             .has_f64 = true,
+                             .has_i64 = true,
+                             .has_i64_atomics = true};
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0) devices[0].memory_bytes = (uint64_t)pages * (uint64_t)page;
+  snprintf(devices[0].description, sizeof devices[0].description, "%s, %u threads", name,
+           devices[0].compute_units);
+  device_adapter_name(devices[0].adapter, sizeof devices[0].adapter, "cpu", name,
+                      "llvm-" LLVM_VERSION_STRING);
+  return VYRE_OK;
+}
+
+const backend cpu_backend = {
+    .id = "cpu",
+    .summary = "this CPU: vectorised by LLVM, all cores",
+    .probe = cpu_probe,
+    .compile = cpu_compile,
+    .dispatch = cpu_dispatch,
+    .release = cpu_release,
+};

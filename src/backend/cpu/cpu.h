@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// The CPU backend: kernels vectorised across invocations, workgroups spread over a thread pool.
+#ifndef VYRE_BACKEND_CPU_CPU_H
+#define VYRE_BACKEND_CPU_CPU_H
+
+#include "backend/backend.h"
+
+extern const backend cpu_backend;
+
+// What the code generator noted about an executable's regions, one line each; "" when nothing.
+const char *cpu_remarks(const void *state);
+
+#endif

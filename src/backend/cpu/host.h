@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// The host CPU, described without LLVM: brand and feature bits from CPUID. Any thread.
+#ifndef VYRE_BACKEND_CPU_HOST_H
+#define VYRE_BACKEND_CPU_HOST_H
+
+enum { HOST_TEXT = 192 };
+
+// "AMD EPYC 7R13 / 178bfbff-...": different for any two CPUs that want different code.
+void host_describe(char out[HOST_TEXT]);
+// The marketing name alone, trimmed.
+void host_name(char out[HOST_TEXT]);
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+//
+// Jobs are published in a short list under one lock; a worker takes a place in a job that has one
+// left, and then takes batches of items with one atomic addition each. The caller takes batches
+// itself until none is left, withdraws the job from the list, and waits for the workers that are
+// still in it. So the lock is touched once per job and worker, never per item.
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+typedef struct job {
+  struct job *next;
+  pool_work work;
+  void *context;
+  uint64_t count, batch;
+  atomic_ullong taken; // items handed out; may pass count
+  atomic_bool ended_early;
+  uint32_t places; // workers that may still join; under the lock
+  uint32_t inside; // workers at work; under the lock
+} job;
+
+typedef struct pool {
+  pthread_mutex_t lock;
+  pthread_cond_t has_job, has_left;
+  job *jobs;
+  uint32_t workers;
+} pool;
+
+static pool the_pool = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .has_job = PTHREAD_COND_INITIALIZER,
+    .has_left = PTHREAD_COND_INITIALIZER,
+};
+
+uint32_t pool_cpu_count(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set)) return 1;
+  int count = CPU_COUNT(&set);
+  return count < 1 ? 1 : count > POOL_MAX_THREADS ? POOL_MAX_THREADS : (uint32_t)count;
+}
+
+static void take_batches(job *j) {
+  for (;;) {
+    uint64_t first = atomic_fetch_add_explicit(&j->taken, j->batch, memory_order_relaxed);
+    if (first >= j->count) return;
+    uint64_t end = j->count - first < j->batch ? j->count : first + j->batch;
+    if (j->work(j->context, first, end)) continue;
+    atomic_store_explicit(&j->ended_early, true, memory_order_relaxed);
+    atomic_store_explicit(&j->taken, j->count, memory_order_relaxed);
+    return;
+  }
+}
+
+static job *find_job(pool *p) {
+  for (job *j = p->jobs; j; j = j->next)
+    if (j->places && atomic_load_explicit(&j->taken, memory_order_relaxed) < j->count) return j;
+  return NULL;
+}
+
+static void *run_worker(void *argument) {
+  pool *p = argument;
+  pthread_mutex_lock(&p->lock);
+  for (;;) {
+    job *j = find_job(p);
+    if (!j) {
+      pthread_cond_wait(&p->has_job, &p->lock);
+      continue;
+    }
+    j->places--;
+    j->inside++;
+    pthread_mutex_unlock(&p->lock);
+    take_batches(j);
+    pthread_mutex_lock(&p->lock);
+    if (--j->inside == 0) pthread_cond_broadcast(&p->has_left);
+  }
+  return NULL;
+}
+
+// Fewer workers than wished for is no error: the caller does the rest.
+static void start_workers(pool *p, uint32_t wanted) {
+  while (p->workers < wanted) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes)) return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    int failed = pthread_create(&thread, &attributes, run_worker, p);
+    pthread_attr_destroy(&attributes);
+    if (failed) return;
+    p->workers++;
+  }
+}
+
+static void publish(pool *p, job *j) {
+  pthread_mutex_lock(&p->lock);
+  start_workers(p, j->places);
+  j->next = p->jobs;
+  p->jobs = j;
+  if (j->places == 1)
+    pthread_cond_signal(&p->has_job);
+  else
+    pthread_cond_broadcast(&p->has_job);
+  pthread_mutex_unlock(&p->lock);
+}
+
+static void withdraw(pool *p, job *j) {
+  pthread_mutex_lock(&p->lock);
+  job **at = &p->jobs;
+  while (*at != j) at = &(*at)->next;
+  *at = j->next;
+  while (j->inside) pthread_cond_wait(&p->has_left, &p->lock);
+  pthread_mutex_unlock(&p->lock);
+}
+
+_Bool pool_run(uint32_t threads, uint64_t count, uint64_t batch, pool_work work, void *context) {
+  if (!batch) batch = 1;
+  if (threads > POOL_MAX_THREADS) threads = POOL_MAX_THREADS;
+  if (threads <= 1 || count <= batch) return !count || work(context, 0, count);
+  uint64_t batches = (count + batch - 1) / batch;
+  job j = {.work = work, .context = context, .count = count, .batch = batch};
+  j.places = (uint32_t)(batches < threads ? batches : threads) - 1;
+  publish(&the_pool, &j);
+  take_batches(&j);
+  withdraw(&the_pool, &j);
+  return !atomic_load_explicit(&j.ended_early, memory_order_relaxed);
+}
+
+// ---- scratch ------------------------------------------------------------------------------------
+
+typedef struct scratch {
+  void *memory;
+  size_t bytes;
+} scratch;
+
+static _Thread_local scratch thread_scratch;
+static pthread_key_t scratch_key;
+static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
+
+static void make_key(void) {
+  (void)pthread_key_create(&scratch_key, free);
+}
+
+void *pool_scratch(size_t bytes) {
+  scratch *s = &thread_scratch;
+  if (bytes <= s->bytes) return s->memory;
+  pthread_once(&scratch_once, make_key);
+  size_t rounded = (bytes + 4095) / 4096 * 4096;
+  void *memory = rounded < bytes ? NULL : aligned_alloc(64, rounded);
+  if (!memory) return NULL;
+  free(s->memory);
+  *s = (scratch){memory, rounded};
+  pthread_setspecific(scratch_key, memory); // freed when the thread ends
+  return memory;
+}
