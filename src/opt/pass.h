@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// What is known of an optimizer pass without running it. A pass states what it needs, what it
+// breaks and what it is for; the scheduler, selection and the documentation go by that record.
+// Constant data: any thread.
+#ifndef VYRE_OPT_PASS_H
+#define VYRE_OPT_PASS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What a pass costs and pays for grows with: selection has one threshold per family.
+typedef enum pass_family {
+  PASS_FAMILY_SCALAR, // cheap normalizers, always on
+  PASS_FAMILY_SYNC,   // barriers and atomics, always on
+  PASS_FAMILY_LOOP,
+  PASS_FAMILY_MEMORY,
+  PASS_FAMILY_FUSION,
+  PASS_FAMILY_DATAFLOW,
+  PASS_FAMILY_MEGAKERNEL,
+  PASS_FAMILY_UNKNOWN, // always on
+  PASS_FAMILY_COUNT
+} pass_family;
+
+// Where a pass stands in the pipeline; passes of an earlier phase run first. Profiles go by it.
+typedef enum pass_phase {
+  PASS_PHASE_SCALAR,
+  PASS_PHASE_SYNC,
+  PASS_PHASE_LOOP,
+  PASS_PHASE_MEMORY,
+  PASS_PHASE_FUSION,
+  PASS_PHASE_DATAFLOW,
+  PASS_PHASE_MEGAKERNEL,
+  PASS_PHASE_COUNT
+} pass_phase;
+
+// How far a change reaches.
+typedef enum pass_boundary {
+  PASS_BOUNDARY_ABI_PRESERVING,  // parameters, buffers and regions stay
+  PASS_BOUNDARY_REGION_CHANGING, // parameters and buffers stay; regions are joined or split, and
+                                 // transient buffers may go
+  PASS_BOUNDARY_ABI_CHANGING,    // what the caller binds changes
+  PASS_BOUNDARY_COUNT
+} pass_boundary;
+
+// What a pass may only be run with. A set: the bits are joined.
+enum {
+  PASS_CAP_FAST_ARITHMETIC = 1 << 0, // the program allows contraction and native functions
+  PASS_CAP_GRID_BARRIER = 1 << 1,    // the backend can synchronise all workgroups of a launch
+};
+
+typedef struct pass_info {
+  const char *name;
+  const char *const *requires;    // names of passes, ended by NULL; NULL is none
+  const char *const *invalidates; // names of passes that must look again after a change; likewise
+  pass_phase phase;
+  pass_boundary boundary;
+  uint32_t required_caps; // PASS_CAP_*
+  bool preserves_abi;     // callers bind the result as they bound the original
+  pass_family family;
+} pass_info;
+
+// Profiles are a set: the bits are joined, and a pass is accepted when one of them accepts it.
+enum {
+  PASS_PROFILE_RELEASE = 1 << 0,
+  PASS_PROFILE_DATAFLOW = 1 << 1,
+  PASS_PROFILE_MEGAKERNEL = 1 << 2,
+};
+
+static inline bool pass_profile_accepts(unsigned profiles, const pass_info *pass) {
+  if (!pass->preserves_abi) return false;
+  if (pass->phase == PASS_PHASE_DATAFLOW) return profiles & PASS_PROFILE_DATAFLOW;
+  if (pass->phase == PASS_PHASE_MEGAKERNEL) return profiles & PASS_PROFILE_MEGAKERNEL;
+  return (profiles & PASS_PROFILE_RELEASE) && pass->required_caps == 0;
+}
+
+#endif
