@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// Random trials: from a seed, a valid program that every backend must run with the same bits, and
+// inputs for it. Programs are free of data races by construction (an invocation writes its own
+// elements, or uses atomics whose final result does not depend on the order), their loops end,
+// their barriers are reached by whole workgroups, and their indices are in and out of bounds.
+// The same options give the same trial on every machine. Any thread.
+#ifndef VYRE_CONFORM_GENERATE_H
+#define VYRE_CONFORM_GENERATE_H
+
+#include "conform/random.h"
+#include "conform/trial.h"
+
+typedef struct generate_options {
+  uint64_t seed;
+  uint32_t size;  // statements in a region, about; 0: 12
+  bool with_math; // the operations that src/ir/math expands, too
+  bool without_f64, without_i64, without_i64_atomics;
+  bool without_barriers; // no shared arrays either
+  bool without_rigid;    // elastic regions only
+} generate_options;
+
+// The caller ends a trial that was made with trial_fini.
+vyre_status generate_trial(const generate_options *options, trial *out, vyre_error *error);
+
+// A value of the type for an input: a special one (zeros, extremes, infinities, NaN, subnormals), a
+// small one, or any bits. Canonical except for bool, which has any byte.
+uint64_t generate_bits(random_state *r, vyre_type type);
+void generate_fill(random_state *r, vyre_type type, const vyre_span *span);
+
+#endif
