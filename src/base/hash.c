@@ -7,6 +7,10 @@ void hash_init(hasher *h) {
   llvm_blake3_hasher_init(h);
 }
 
+void hash_init_for(hasher *h, const char *purpose) {
+  llvm_blake3_hasher_init_derive_key(h, purpose);
+}
+
 void hash_update(hasher *h, const void *data, size_t size) {
   llvm_blake3_hasher_update(h, data, size);
 }

@@ -15,6 +15,8 @@ enum { HASH_BYTES = 32, HASH_HEX = 2 * HASH_BYTES + 1 };
 typedef llvm_blake3_hasher hasher;
 
 void hash_init(hasher *h);
+// BLAKE3's key derivation mode: hashes for different purposes never meet.
+void hash_init_for(hasher *h, const char *purpose);
 void hash_update(hasher *h, const void *data, size_t size);
 void hash_final(const hasher *h, uint8_t out[HASH_BYTES]);
 void hash_bytes(const void *data, size_t size, uint8_t out[HASH_BYTES]);

@@ -25,11 +25,9 @@ static uint32_t loop_end(const vyre_program *p, uint32_t loop) {
 }
 
 static void use(liveness *l, uint32_t value, uint32_t at) {
-  for (uint32_t i = 0; i < l->loop_count; i++) {
-    if (l->loops[i] <= value) continue;
-    at = loop_end(l->p, l->loops[i]);
-    break;
-  }
+  uint32_t inner = l->loop_count; // loops that the value was made outside of
+  while (inner > 0 && l->loops[inner - 1] > value) inner--;
+  if (inner < l->loop_count) at = loop_end(l->p, l->loops[inner]);
   uint32_t *last = &l->last[value - l->first];
   if (*last < at) *last = at;
 }
@@ -37,11 +35,10 @@ static void use(liveness *l, uint32_t value, uint32_t at) {
 static void find_last_uses(liveness *l, range body) {
   for (uint32_t i = body.first; i < body.end; i++) {
     const inst *in = &l->p->code[i];
-    const char *operands = op_table[in->op].operands;
-    for (int k = 0; operands[k]; k++) {
-      if (operands[k] == 'v' && !ref_is_const(in->arg[k])) use(l, in->arg[k], i);
-      if (operands[k] == 'x') use(l, in->arg[k], i);
-    }
+    const op_info *op = &op_table[in->op];
+    if (op->operands[0] == 'x') use(l, in->arg[0], i);
+    for (int k = op_first_value(op); k < op->operand_count; k++)
+      if (!ref_is_const(in->arg[k])) use(l, in->arg[k], i);
     if (in->op == VYRE_OP_FOR) {
       l->last[i - l->first] = loop_end(l->p, i);
       l->loops[l->loop_count++] = i;

@@ -58,6 +58,11 @@ typedef struct op_info {
 
 extern const op_info op_table[VYRE_OP_COUNT];
 
+// Every slot from this one to the last is a value: only the first may be something else.
+static inline int op_first_value(const op_info *op) {
+  return op->operands[0] != 'v';
+}
+
 static inline bool op_is(vyre_op op, unsigned flags) {
   return (op_table[op].flags & flags) != 0;
 }

@@ -2,8 +2,8 @@
 //
 // Two passes over the code. Linking finds the partner of every structure operation with a stack.
 // Checking then looks at each operation once: its operands by the letters of ops.def, its types by
-// its rule. Whether a value may be used is answered in constant time: each operation remembers the
-// block that holds it (`owner`), and a block knows whether it is still open.
+// its rule. Whether a value may be used is one look at a byte per operation (`seen`): set when the
+// operation has been checked, cleared when the block that holds it is closed.
 #include "ir/verify.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ const verify_rule verify_rules[VERIFY_COUNT] = {
 };
 
 static vyre_status refuse(vyre_error *error, verify_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4), cold));
 
 static vyre_status refuse(vyre_error *error, verify_code code, const char *format, ...) {
   va_list args;
@@ -144,13 +144,14 @@ vyre_status verify_link(vyre_program *p, uint32_t *fault, vyre_error *error) {
 
 // ---- checking operations ------------------------------------------------------------------------
 
+// What an operation is to those after it: the type of a value, or one of these; 0 when it makes
+// nothing or cannot be seen from here.
+enum { SEEN_VARIABLE = 0x40, SEEN_ARRAY = 0x80 };
+
 typedef struct checker {
   const vyre_program *p;
   const region *region; // NULL in the header
-  range part;
-  uint32_t *owner; // per operation: the opening operation of its block, 0 at the top
-  bool *is_open;   // per opening operation
-  uint32_t block;  // the innermost open one
+  uint8_t *seen;        // per operation
   vyre_error *error;
 } checker;
 
@@ -158,21 +159,14 @@ static const char *type_name(unsigned t) {
   return vyre_type_name((vyre_type)t);
 }
 
-// The counter of a for is visible in its own block, every other value in the one around it.
-static bool is_visible(const checker *c, uint32_t value, uint32_t at) {
-  if (value < c->part.first || value >= at) return false;
-  return c->is_open[c->p->code[value].op == VYRE_OP_FOR ? value : c->owner[value]];
+static uint8_t seen(const checker *c, uint32_t index) {
+  return index < c->p->code_count ? c->seen[index] : 0;
 }
 
-static bool makes_value(const inst *in) {
-  return in->type != VYRE_VOID && in->op != VYRE_OP_VAR && in->op != VYRE_OP_ARRAY;
-}
-
-static vyre_status check_value(const checker *c, uint32_t at, int slot) {
-  const inst *in = &c->p->code[at];
+static vyre_status check_value(const checker *c, const inst *in, int slot) {
   ref r = in->arg[slot];
   if (ref_is_const(r) ? ref_index(r) < c->p->const_count
-                      : r && is_visible(c, r, at) && makes_value(&c->p->code[r]))
+                      : (uint8_t)(seen(c, r) - 1) < VYRE_TYPE_COUNT - 1)
     return VYRE_OK;
   return refuse(
       c->error, VERIFY_V006,
@@ -181,10 +175,8 @@ static vyre_status check_value(const checker *c, uint32_t at, int slot) {
       slot + 1, op_table[in->op].name);
 }
 
-static vyre_status check_variable(const checker *c, uint32_t at, int slot) {
-  const inst *in = &c->p->code[at];
-  uint32_t var = in->arg[slot];
-  if (is_visible(c, var, at) && c->p->code[var].op == VYRE_OP_VAR) return VYRE_OK;
+static vyre_status check_variable(const checker *c, const inst *in) {
+  if (seen(c, in->arg[0]) == SEEN_VARIABLE) return VYRE_OK;
   return refuse(c->error, VERIFY_V007,
                 "`%s` names a variable that is not declared here. Fix: declare it with `var` in "
                 "this block or one around it",
@@ -216,8 +208,7 @@ static vyre_status check_buffer_access(const checker *c, const inst *in, const b
   return VYRE_OK;
 }
 
-static vyre_status check_memory(const checker *c, uint32_t at) {
-  const inst *in = &c->p->code[at];
+static vyre_status check_memory(const checker *c, const inst *in) {
   uint32_t index = mem_index(in->arg[0]);
   switch (mem_space(in->arg[0])) {
   case MEM_BUFFER:
@@ -228,8 +219,7 @@ static vyre_status check_memory(const checker *c, uint32_t at) {
       return undefined_memory(c, in);
     return VYRE_OK;
   case MEM_PRIVATE:
-    if (!is_visible(c, index, at) || c->p->code[index].op != VYRE_OP_ARRAY)
-      return undefined_memory(c, in);
+    if (seen(c, index) != SEEN_ARRAY) return undefined_memory(c, in);
     if (op_is_atomic(in->op))
       return refuse(c->error, VERIFY_V042,
                     "`%s` on a private array. Fix: no other invocation can see it, so load and "
@@ -247,8 +237,7 @@ static vyre_type memory_type(const vyre_program *p, uint32_t mem) {
                                         : (vyre_type)p->code[i].type;
 }
 
-static vyre_status check_number(const checker *c, uint32_t at) {
-  const inst *in = &c->p->code[at];
+static vyre_status check_number(const checker *c, const inst *in) {
   if (in->op == VYRE_OP_ARRAY) {
     if (in->arg[0]) return VYRE_OK;
     return refuse(c->error, VERIFY_V044,
@@ -259,27 +248,29 @@ static vyre_status check_number(const checker *c, uint32_t at) {
                 in->arg[0], op_table[in->op].name);
 }
 
-static vyre_status check_operands(const checker *c, uint32_t at) {
-  const inst *in = &c->p->code[at];
-  const char *operands = op_table[in->op].operands;
-  vyre_status status = VYRE_OK;
-  for (int k = 0; operands[k] && status == VYRE_OK; k++) {
-    switch (operands[k]) {
-    case 'v': status = check_value(c, at, k); break;
-    case 'x': status = check_variable(c, at, k); break;
-    case 'm': status = check_memory(c, at); break;
-    case 'n': status = check_number(c, at); break;
-    case 'b':
-      if (in->arg[k] >= c->p->buffer_count) status = undefined_memory(c, in);
-      break;
-    case 'p':
-      if (in->arg[k] >= c->p->param_count)
-        status = refuse(c->error, VERIFY_V009,
-                        "parameter %u of %u. Fix: declare it in the program's list", in->arg[k],
-                        c->p->param_count);
-      break;
-    }
+// The first operand, where it is not a value.
+static vyre_status check_first(const checker *c, const inst *in) {
+  switch (op_table[in->op].operands[0]) {
+  case 'x': return check_variable(c, in);
+  case 'm': return check_memory(c, in);
+  case 'n': return check_number(c, in);
+  case 'b':
+    if (in->arg[0] >= c->p->buffer_count) return undefined_memory(c, in);
+    return VYRE_OK;
+  case 'p':
+    if (in->arg[0] < c->p->param_count) return VYRE_OK;
+    return refuse(c->error, VERIFY_V009,
+                  "parameter %u of %u. Fix: declare it in the program's list", in->arg[0],
+                  c->p->param_count);
+  default: return VYRE_OK;
   }
+}
+
+static vyre_status check_operands(const checker *c, const inst *in) {
+  const op_info *op = &op_table[in->op];
+  int slot = op_first_value(op);
+  vyre_status status = slot ? check_first(c, in) : VYRE_OK;
+  for (; slot < op->operand_count && status == VYRE_OK; slot++) status = check_value(c, in, slot);
   return status;
 }
 
@@ -401,8 +392,7 @@ static vyre_status check_bitcast(const checker *c, const inst *in) {
                 type_name(from), type_name(in->type));
 }
 
-static vyre_status check_types(const checker *c, uint32_t at) {
-  const inst *in = &c->p->code[at];
+static vyre_status check_types(const checker *c, const inst *in) {
   vyre_status status;
   switch ((op_rule)op_table[in->op].rule) {
   case RULE_ARITH:
@@ -462,31 +452,24 @@ static vyre_status check_extent_op(const checker *c, const inst *in) {
   return VYRE_OK;
 }
 
-// Each part of an if, and a loop, is a block of its own; `block` follows the innermost.
-static void enter_and_leave(checker *c, uint32_t at) {
+static void hide(checker *c, uint32_t first, uint32_t end) {
+  memset(c->seen + first, 0, end - first);
+}
+
+// The counter of a for is seen in its block, and the values of a while's condition in its body:
+// only ELSE and END close anything.
+static void show_or_hide(checker *c, uint32_t at) {
   const inst *in = &c->p->code[at];
-  c->owner[at] = c->block;
   switch (in->op) {
-  case VYRE_OP_ELSE:
-    c->is_open[in->arg[1]] = false;
-    c->owner[at] = c->owner[in->arg[1]];
-    break;
-  case VYRE_OP_END:
-    c->is_open[c->block] = c->is_open[in->arg[1]] = false;
-    c->block = c->owner[in->arg[1]];
-    return;
-  default:
-    // The values of a while's condition stay visible in its body: DO closes nothing.
-    if (!op_is((vyre_op)in->op, OPF_OPEN)) return;
+  case VYRE_OP_ELSE: hide(c, in->arg[1], at); break;
+  case VYRE_OP_END: hide(c, in->arg[1], at); break;
+  case VYRE_OP_VAR: c->seen[at] = SEEN_VARIABLE; break;
+  case VYRE_OP_ARRAY: c->seen[at] = SEEN_ARRAY; break;
+  default: c->seen[at] = in->type; break;
   }
-  c->is_open[at] = true;
-  c->block = at;
 }
 
 static vyre_status check_code(checker *c, range part, bool is_extent, uint32_t *fault) {
-  c->part = part;
-  c->block = 0;
-  c->is_open[0] = true;
   for (uint32_t i = part.first; i < part.end; i++) {
     const inst *in = &c->p->code[i];
     *fault = i;
@@ -495,12 +478,13 @@ static vyre_status check_code(checker *c, range part, bool is_extent, uint32_t *
          (in->op == VYRE_OP_CONVERT || in->op == VYRE_OP_BITCAST || in->op == VYRE_OP_ARRAY)))
       return refuse(c->error, VERIFY_V012, "`%s` has no type of the IR. Fix: give it one",
                     op_table[in->op].name);
-    enter_and_leave(c, i);
-    vyre_status status = check_operands(c, i);
-    if (status == VYRE_OK) status = check_types(c, i);
+    vyre_status status = check_operands(c, in);
+    if (status == VYRE_OK) status = check_types(c, in);
     if (status == VYRE_OK && is_extent) status = check_extent_op(c, in);
     if (status != VYRE_OK) return status;
+    show_or_hide(c, i);
   }
+  hide(c, part.first, part.end);
   *fault = 0;
   return VYRE_OK;
 }
@@ -724,9 +708,8 @@ vyre_status verify_program(vyre_program *p, uint32_t *fault, vyre_error *error) 
   checker c = {.p = p, .error = error};
   size_t name_count = p->region_count + p->param_count + p->buffer_count + 1u;
   const char **scratch = malloc(name_count * sizeof *scratch);
-  c.owner = malloc(p->code_count * sizeof *c.owner);
-  c.is_open = malloc(p->code_count * sizeof *c.is_open);
-  if (!scratch || !c.owner || !c.is_open) {
+  c.seen = calloc(p->code_count, sizeof *c.seen);
+  if (!scratch || !c.seen) {
     status = error_out_of_memory(error);
   } else {
     status = check_interface_names(p, scratch, error);
@@ -738,7 +721,6 @@ vyre_status verify_program(vyre_program *p, uint32_t *fault, vyre_error *error) 
       status = check_region(&c, &p->regions[i], fault);
   }
   free(scratch);
-  free(c.owner);
-  free(c.is_open);
+  free(c.seen);
   return status;
 }

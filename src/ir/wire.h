@@ -17,7 +17,7 @@ enum {
   WIRE_AT_VERSION = 4,   // 2 bytes
   WIRE_AT_FLAGS = 6,     // 2 bytes, 0
   WIRE_AT_LENGTH = 8,    // 8 bytes: bytes from WIRE_AT_TABLE to the end
-  WIRE_AT_CHECKSUM = 16, // HASH_BYTES: BLAKE3 of the bytes from WIRE_AT_TABLE to the end
+  WIRE_AT_CHECKSUM = 16, // HASH_BYTES: wire_checksum
   WIRE_AT_TABLE = 48,    // one 8-byte length per section
 };
 
@@ -39,15 +39,26 @@ enum { WIRE_ACCESS_MASK = 3, WIRE_TRANSIENT = 4 };
 // The first bytes are those of a wire file, so it is not a text.
 bool wire_has_magic(const void *data, size_t size);
 
-// Fills the length and the checksum of a file whose other bytes are final. `size` is at least
-// WIRE_AT_SECTIONS.
-void wire_seal(uint8_t *file, size_t size);
+// Where each section begins, and the end of the last. False when the lengths in the table do not
+// add up to the size, which is at least WIRE_AT_SECTIONS.
+typedef size_t wire_offsets[WIRE_SECTION_COUNT + 1];
+bool wire_find_sections(const uint8_t *file, size_t size, wire_offsets offsets);
 
-// The identity of a program: BLAKE3-256 of a line that names the version, then of the interface,
-// constants and code sections. Names of values and of shared arrays do not count.
+// The identity of a program: BLAKE3-256 of its interface, constants and code sections, in key
+// derivation mode. Names of values and of shared arrays do not count.
 void wire_fingerprint(const vyre_program *program, uint8_t out[HASH_BYTES]);
-// For who has the sections as bytes: they follow, then hash_final.
-void wire_fingerprint_begin(hasher *hash);
+// The same from a file.
+void wire_file_fingerprint(const uint8_t *file, const wire_offsets offsets,
+                           uint8_t out[HASH_BYTES]);
+
+// BLAKE3-256 of the names, the table and the fingerprint: it covers every byte of the sections, and
+// the larger part of them is hashed once for both.
+void wire_checksum(const uint8_t *file, const wire_offsets offsets,
+                   const uint8_t fingerprint[HASH_BYTES], uint8_t out[HASH_BYTES]);
+
+// Fills the length and the checksum of a file whose other bytes are final, if its sections can be
+// found: for tests, which make files that the encoder would not.
+void wire_seal(uint8_t *file, size_t size);
 
 static inline void wire_put_u64(uint8_t *to, uint64_t value) {
   for (int i = 0; i < 8; i++) to[i] = (uint8_t)(value >> 8 * i);

@@ -244,18 +244,19 @@ static void use_constant(decoder *d, uint32_t index) {
     fail(d, "constants are not numbered in the order of their first use");
 }
 
-static uint32_t read_operand(decoder *d, char kind, uint32_t at) {
+static uint32_t read_value(decoder *d, uint32_t at) {
   uint32_t number = read_number(d);
+  if (!(number & 1)) return (at - (number >> 1)) & ~REF_CONST;
+  use_constant(d, number >> 1);
+  return REF_CONST | number >> 1;
+}
+
+// The first operand, where it is not a value.
+static uint32_t read_first(decoder *d, char kind, uint32_t at) {
+  uint32_t number = read_number(d), space = number & 3, index = number >> 2;
   switch (kind) {
-  case 'v':
-    if (!(number & 1)) return (at - (number >> 1)) & ~REF_CONST;
-    use_constant(d, number >> 1);
-    return REF_CONST | number >> 1;
   case 'x': return at - number;
-  case 'm': {
-    uint32_t space = number & 3, index = number >> 2;
-    return MEM_REF(space, mem_index(space == MEM_PRIVATE ? at - index : index));
-  }
+  case 'm': return MEM_REF(space, mem_index(space == MEM_PRIVATE ? at - index : index));
   default: return number;
   }
 }
@@ -265,8 +266,10 @@ static void read_code(decoder *d, range part) {
     inst *in = &d->program->code[i];
     in->op = read_byte(d);
     in->type = read_byte(d);
-    const char *operands = in->op < VYRE_OP_COUNT ? op_table[in->op].operands : "";
-    for (int k = 0; operands[k]; k++) in->arg[k] = read_operand(d, operands[k], i);
+    const op_info *op = &op_table[in->op < VYRE_OP_COUNT ? in->op : VYRE_OP_NONE];
+    int slot = op_first_value(op);
+    if (slot && op->operand_count) in->arg[0] = read_first(d, op->operands[0], i);
+    for (; slot < op->operand_count; slot++) in->arg[slot] = read_value(d, i);
   }
 }
 
@@ -345,28 +348,22 @@ static vyre_status check_header(const uint8_t *file, size_t size, vyre_error *er
                      "the wire file is %zu bytes long and its header says otherwise: it is cut off "
                      "or has something after its end. %s",
                      size, FIX_COPY);
-  uint8_t sum[HASH_BYTES];
-  hash_bytes(file + WIRE_AT_TABLE, size - WIRE_AT_TABLE, sum);
-  if (memcmp(sum, file + WIRE_AT_CHECKSUM, sizeof sum) != 0)
-    return error_set(error, VYRE_ERROR_WIRE,
-                     "the checksum of the wire file does not match: it was damaged. %s", FIX_COPY);
   return VYRE_OK;
 }
 
-static vyre_status find_sections(const uint8_t *file, size_t size,
-                                 size_t offsets[WIRE_SECTION_COUNT + 1], vyre_error *error) {
-  offsets[0] = WIRE_AT_SECTIONS;
-  for (int i = 0; i < WIRE_SECTION_COUNT; i++) {
-    uint64_t length = wire_get_u64(file + WIRE_AT_TABLE + 8 * i);
-    if (length > size - offsets[i])
-      offsets[i + 1] = 0;
-    else
-      offsets[i + 1] = offsets[i] + (size_t)length;
-    if (!offsets[i + 1] || (i + 1 == WIRE_SECTION_COUNT && offsets[i + 1] != size))
-      return error_set(error, VYRE_ERROR_WIRE,
-                       "the section lengths of the wire file do not add up to its size. %s",
-                       FIX_COPY);
-  }
+// Finds the sections, proves them undamaged, and gives the fingerprint of the program they hold.
+static vyre_status check_sections(const uint8_t *file, size_t size, wire_offsets offsets,
+                                  uint8_t fingerprint[HASH_BYTES], vyre_error *error) {
+  if (!wire_find_sections(file, size, offsets))
+    return error_set(error, VYRE_ERROR_WIRE,
+                     "the section lengths of the wire file do not add up to its size. %s",
+                     FIX_COPY);
+  uint8_t sum[HASH_BYTES];
+  wire_file_fingerprint(file, offsets, fingerprint);
+  wire_checksum(file, offsets, fingerprint, sum);
+  if (memcmp(sum, file + WIRE_AT_CHECKSUM, sizeof sum) != 0)
+    return error_set(error, VYRE_ERROR_WIRE,
+                     "the checksum of the wire file does not match: it was damaged. %s", FIX_COPY);
   return VYRE_OK;
 }
 
@@ -395,9 +392,10 @@ vyre_status vyre_program_decode(const void *data, size_t size, vyre_program **ou
                      "vyre_program_decode was called with NULL. Fix: pass the bytes and where the "
                      "program goes");
   *out = NULL;
-  size_t offsets[WIRE_SECTION_COUNT + 1];
+  wire_offsets offsets;
+  uint8_t fingerprint[HASH_BYTES];
   vyre_status status = check_header(data, size, error);
-  if (status == VYRE_OK) status = find_sections(data, size, offsets, error);
+  if (status == VYRE_OK) status = check_sections(data, size, offsets, fingerprint, error);
   if (status != VYRE_OK) return status;
   decoder d = {.program = program_new(), .file = data, .error = error};
   if (!d.program) return error_out_of_memory(error);
@@ -410,11 +408,7 @@ vyre_status vyre_program_decode(const void *data, size_t size, vyre_program **ou
     vyre_program_release(d.program);
     return d.status;
   }
-  hasher hash;
-  wire_fingerprint_begin(&hash);
-  hash_update(&hash, d.file + offsets[WIRE_INTERFACE],
-              offsets[WIRE_NAMES] - offsets[WIRE_INTERFACE]);
-  hash_final(&hash, d.program->fingerprint);
+  memcpy(d.program->fingerprint, fingerprint, HASH_BYTES);
   *out = d.program;
   return VYRE_OK;
 }

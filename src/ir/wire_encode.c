@@ -118,9 +118,12 @@ static void put_constants(sink *s, const vyre_program *p) {
 // What an operand is on the wire: values, variables and private arrays by how far back they were
 // made, so that nearby ones, the most, take one byte. The differences wrap, so that every operand
 // has one spelling, also one that the verifier will refuse.
-static uint32_t operand_number(char kind, uint32_t arg, uint32_t at) {
+static uint32_t value_number(ref r, uint32_t at) {
+  return ref_is_const(r) ? r << 1 | 1 : (at - r) << 1;
+}
+
+static uint32_t first_number(char kind, uint32_t arg, uint32_t at) {
   switch (kind) {
-  case 'v': return ref_is_const(arg) ? arg << 1 | 1 : (at - arg) << 1;
   case 'x': return at - arg;
   case 'm': return (mem_space(arg) == MEM_PRIVATE ? at - arg : arg) << 2 | mem_space(arg);
   default: return arg;
@@ -130,12 +133,14 @@ static uint32_t operand_number(char kind, uint32_t arg, uint32_t at) {
 static void put_code(sink *s, const vyre_program *p) {
   for (uint32_t i = 1; i < p->code_count; i++) {
     const inst *in = &p->code[i];
+    const op_info *op = &op_table[in->op < VYRE_OP_COUNT ? in->op : VYRE_OP_NONE];
     uint8_t *to = begin(s);
     *to++ = in->op;
     *to++ = in->type;
-    const char *operands = in->op < VYRE_OP_COUNT ? op_table[in->op].operands : "";
-    for (int k = 0; operands[k]; k++)
-      to = write_number(to, operand_number(operands[k], in->arg[k], i));
+    int slot = op_first_value(op);
+    if (slot && op->operand_count)
+      to = write_number(to, first_number(op->operands[0], in->arg[0], i));
+    for (; slot < op->operand_count; slot++) to = write_number(to, value_number(in->arg[slot], i));
     end(s, to);
   }
 }
@@ -169,20 +174,22 @@ bool wire_has_magic(const void *data, size_t size) {
   return size >= sizeof wire_magic && !memcmp(data, wire_magic, sizeof wire_magic);
 }
 
-void wire_seal(uint8_t *file, size_t size) {
-  wire_put_u64(file + WIRE_AT_LENGTH, size - WIRE_AT_TABLE);
-  hash_bytes(file + WIRE_AT_TABLE, size - WIRE_AT_TABLE, file + WIRE_AT_CHECKSUM);
+bool wire_find_sections(const uint8_t *file, size_t size, wire_offsets offsets) {
+  offsets[0] = WIRE_AT_SECTIONS;
+  for (int i = 0; i < WIRE_SECTION_COUNT; i++) {
+    uint64_t length = wire_get_u64(file + WIRE_AT_TABLE + 8 * i);
+    if (length > size - offsets[i]) return false;
+    offsets[i + 1] = offsets[i] + (size_t)length;
+  }
+  return offsets[WIRE_SECTION_COUNT] == size;
 }
 
-void wire_fingerprint_begin(hasher *hash) {
-  static const char domain[] = "vyre program fingerprint 1\n";
-  hash_init(hash);
-  hash_update(hash, domain, sizeof domain - 1);
-}
+// The version of what is hashed: it changes when the same program would give other bytes.
+#define FINGERPRINT_PURPOSE "vyre program fingerprint 1"
 
 void wire_fingerprint(const vyre_program *program, uint8_t out[HASH_BYTES]) {
   hasher hash;
-  wire_fingerprint_begin(&hash);
+  hash_init_for(&hash, FINGERPRINT_PURPOSE);
   sink s;
   s.file = NULL;
   s.hash = &hash;
@@ -190,6 +197,33 @@ void wire_fingerprint(const vyre_program *program, uint8_t out[HASH_BYTES]) {
   for (int section = 0; section < WIRE_NAMES; section++)
     put_section(&s, program, (wire_section)section);
   hash_final(&hash, out);
+}
+
+void wire_file_fingerprint(const uint8_t *file, const wire_offsets offsets,
+                           uint8_t out[HASH_BYTES]) {
+  hasher hash;
+  hash_init_for(&hash, FINGERPRINT_PURPOSE);
+  hash_update(&hash, file + offsets[WIRE_INTERFACE], offsets[WIRE_NAMES] - offsets[WIRE_INTERFACE]);
+  hash_final(&hash, out);
+}
+
+void wire_checksum(const uint8_t *file, const wire_offsets offsets,
+                   const uint8_t fingerprint[HASH_BYTES], uint8_t out[HASH_BYTES]) {
+  hasher hash;
+  hash_init(&hash);
+  hash_update(&hash, file + WIRE_AT_TABLE, WIRE_AT_SECTIONS - WIRE_AT_TABLE);
+  hash_update(&hash, fingerprint, HASH_BYTES);
+  hash_update(&hash, file + offsets[WIRE_NAMES], offsets[WIRE_SECTION_COUNT] - offsets[WIRE_NAMES]);
+  hash_final(&hash, out);
+}
+
+void wire_seal(uint8_t *file, size_t size) {
+  wire_offsets offsets;
+  uint8_t fingerprint[HASH_BYTES];
+  wire_put_u64(file + WIRE_AT_LENGTH, size - WIRE_AT_TABLE);
+  if (!wire_find_sections(file, size, offsets)) return;
+  wire_file_fingerprint(file, offsets, fingerprint);
+  wire_checksum(file, offsets, fingerprint, file + WIRE_AT_CHECKSUM);
 }
 
 vyre_status vyre_program_encode(const vyre_program *program, void **out, size_t *size,
@@ -209,15 +243,17 @@ vyre_status vyre_program_encode(const vyre_program *program, void **out, size_t 
   s.file = &file;
   s.hash = NULL;
   s.size = 0;
+  wire_offsets offsets = {sizeof head};
   for (int section = 0; section < WIRE_SECTION_COUNT; section++) {
-    size_t before = file.size;
     put_section(&s, program, (wire_section)section);
-    if (file.failed) break;
-    wire_put_u64((uint8_t *)file.at + WIRE_AT_TABLE + 8 * section, file.size - before);
+    offsets[section + 1] = file.size;
   }
   uint8_t *bytes = (uint8_t *)strbuf_take(&file, size);
   if (!bytes) return error_out_of_memory(error);
-  wire_seal(bytes, *size);
+  for (int i = 0; i < WIRE_SECTION_COUNT; i++)
+    wire_put_u64(bytes + WIRE_AT_TABLE + 8 * i, offsets[i + 1] - offsets[i]);
+  wire_put_u64(bytes + WIRE_AT_LENGTH, *size - WIRE_AT_TABLE);
+  wire_checksum(bytes, offsets, program->fingerprint, bytes + WIRE_AT_CHECKSUM);
   *out = bytes;
   return VYRE_OK;
 }

@@ -4,6 +4,7 @@
 // output, with a checksum that matches: `rawwire bad.raw | vyre check -`.
 #include "../raw_listing.h"
 #include "base/file.h"
+#include "ir/wire.h"
 
 int main(int argc, char **argv) {
   if (argc != 2) {
@@ -20,6 +21,7 @@ int main(int argc, char **argv) {
   vyre_program *program = raw_parse(text);
   free(text);
   if (!program) return 2;
+  wire_fingerprint(program, program->fingerprint); // what freezing would do
   void *bytes = NULL;
   vyre_status status = vyre_program_encode(program, &bytes, &size, &error);
   vyre_program_release(program);
