@@ -552,7 +552,7 @@ ref builder_map_ref(vyre_builder *b, const vyre_program *from, ref old, const re
   return vyre_build_const(b, (vyre_type)c->type, c->bits);
 }
 
-ref builder_copy_inst(vyre_builder *b, const vyre_program *from, uint32_t index, ref *map,
+inst builder_map_inst(vyre_builder *b, const vyre_program *from, uint32_t index, const ref *map,
                       uint32_t shared_shift) {
   const inst *old = &from->code[index];
   inst in = {.op = old->op, .type = old->type};
@@ -569,10 +569,22 @@ ref builder_copy_inst(vyre_builder *b, const vyre_program *from, uint32_t index,
       arg = MEM_REF(MEM_PRIVATE, map[mem_index(arg)]);
     in.arg[i] = arg;
   }
+  return in;
+}
+
+ref builder_copy_inst(vyre_builder *b, const vyre_program *from, uint32_t index, ref *map,
+                      uint32_t shared_shift) {
+  inst in = builder_map_inst(b, from, index, map, shared_shift);
   if (from->places) b->place = from->places[index];
   ref made = builder_emit(b, &in);
   if (from->names && from->names[index]) vyre_build_name(b, made, from->names[index]);
   return map[index] = made;
+}
+
+void builder_name_if_unnamed(vyre_builder *b, ref value, const char *name) {
+  if (is_usable(b) && !ref_is_const(value) && value && value < b->code.count &&
+      !b->code.at[value].name)
+    vyre_build_name(b, value, name);
 }
 
 void builder_copy_interface(vyre_builder *b, const vyre_program *from) {
@@ -597,14 +609,8 @@ void builder_copy_interface(vyre_builder *b, const vyre_program *from) {
   free(map);
 }
 
-void builder_copy_region(vyre_builder *b, const vyre_program *from, uint32_t index) {
-  if (!is_usable(b)) return;
+uint32_t builder_begin_like(vyre_builder *b, const vyre_program *from, uint32_t index, ref *map) {
   const region *r = &from->regions[index];
-  ref *map = calloc(from->code_count, sizeof *map);
-  if (!map) {
-    fail_memory(b);
-    return;
-  }
   vyre_build_region_begin(b, r->name);
   for (uint32_t i = r->grid_code.first; i < r->grid_code.end; i++)
     builder_copy_inst(b, from, i, map, 0);
@@ -614,9 +620,15 @@ void builder_copy_region(vyre_builder *b, const vyre_program *from, uint32_t ind
   uint32_t shift = (uint32_t)b->shared.count - r->shared.first;
   for (uint32_t i = r->shared.first; i < r->shared.end; i++)
     vyre_build_shared(b, from->shared[i].name, from->shared[i].type, from->shared[i].length);
+  return shift;
+}
+
+void builder_copy_region(vyre_builder *b, const vyre_program *from, uint32_t index, ref *map) {
+  if (!is_usable(b)) return;
+  const region *r = &from->regions[index];
+  uint32_t shift = builder_begin_like(b, from, index, map);
   for (uint32_t i = r->body.first; i < r->body.end; i++) builder_copy_inst(b, from, i, map, shift);
   vyre_build_region_end(b);
-  free(map);
 }
 
 // ---- finishing ----------------------------------------------------------------------------------

@@ -21,14 +21,21 @@ uint32_t builder_code_count(const vyre_builder *b);
 // Declares what `from` declares (name, fast, parameters, buffers with their header code), so that a
 // pass can go on with the regions. Parameter and buffer numbers stay the same.
 void builder_copy_interface(vyre_builder *b, const vyre_program *from);
-// Copies a whole region unchanged.
-void builder_copy_region(vyre_builder *b, const vyre_program *from, uint32_t region);
+// Copies a whole region unchanged; `map` as below.
+void builder_copy_region(vyre_builder *b, const vyre_program *from, uint32_t region, ref *map);
 // Copies one operation; `map` (code_count entries, zeroed) says what became of the old values and
 // is updated. Shared arrays of the region must have been declared in the same order; `shared_shift`
 // is added to their numbers.
 ref builder_copy_inst(vyre_builder *b, const vyre_program *from, uint32_t index, ref *map,
                       uint32_t shared_shift);
 ref builder_map_ref(vyre_builder *b, const vyre_program *from, ref old, const ref *map);
+// The operation with its operands mapped, not yet emitted.
+inst builder_map_inst(vyre_builder *b, const vyre_program *from, uint32_t index, const ref *map,
+                      uint32_t shared_shift);
+// Begins a region like one of `from`: name, grid, workgroup, shared arrays. Returns what is to be
+// added to the numbers of its shared arrays.
+uint32_t builder_begin_like(vyre_builder *b, const vyre_program *from, uint32_t region, ref *map);
+void builder_name_if_unnamed(vyre_builder *b, ref value, const char *name);
 
 // The first mistake, or VYRE_OK; builder_fail sets it unless there is one.
 vyre_status builder_status(const vyre_builder *b);

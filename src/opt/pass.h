@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What is known of an optimizer pass without running it. A pass states what it needs, what it
-// breaks and what it is for; the scheduler, selection and the documentation go by that record.
-// Constant data: any thread.
+// An optimizer pass: a record of what is known of it without running it (what it needs, what it
+// breaks and what it is for: the scheduler, selection and the documentation go by that), and the
+// function itself. Constant data: any thread.
 #ifndef VYRE_OPT_PASS_H
 #define VYRE_OPT_PASS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "ir/program.h"
+#include "opt/report.h"
 
 // What a pass costs and pays for grows with: selection has one threshold per family.
 typedef enum pass_family {
@@ -74,5 +73,28 @@ static inline bool pass_profile_accepts(unsigned profiles, const pass_info *pass
   if (pass->phase == PASS_PHASE_MEGAKERNEL) return profiles & PASS_PROFILE_MEGAKERNEL;
   return (profiles & PASS_PROFILE_RELEASE) && pass->required_caps == 0;
 }
+
+// One run of a pass: what it reads. Everything is borrowed.
+typedef struct pass_run {
+  vyre_program *program;
+  const bool *selected; // per region: the pass may change this one
+  arena *scratch;       // reset by the scheduler after the run; nothing in it outlives the run
+} pass_run;
+
+// A pass is a function from program to program with its record. `run` sets *out to a new program,
+// or leaves it NULL when there is nothing to change. `is_better` may be NULL; a pass that can make
+// things worse has it, and the scheduler undoes a change that it does not like.
+typedef struct pass {
+  pass_info info;
+  const char *summary; // one line for `vyre opt` and docs/PASSES.md
+  vyre_status (*run)(const pass_run *run, vyre_program **out, vyre_error *error);
+  bool (*is_better)(const pass_counts *before, const pass_counts *after);
+} pass;
+
+// All passes in the order in which they run. The table is checked once (duplicate names, unknown
+// names, cycles of requirements): an error names the passes at fault.
+const pass *const *pass_table(size_t *count);
+const pass *pass_find(const char *name); // NULL when unknown
+vyre_status pass_table_check(const pass *const *passes, size_t count, vyre_error *error);
 
 #endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// Every pass of the table, one file each. A new pass is its file, a line here and a line in
+// table.c.
+#ifndef VYRE_OPT_PASSES_H
+#define VYRE_OPT_PASSES_H
+
+#include "opt/pass.h"
+
+extern const pass pass_canonicalize;
+extern const pass pass_const_fold;
+extern const pass pass_algebraic_simplify;
+extern const pass pass_strength_reduce;
+extern const pass pass_promote_variables;
+extern const pass pass_cse;
+extern const pass pass_if_simplify;
+extern const pass pass_dce;
+
+#endif
