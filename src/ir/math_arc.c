@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// Inverse trigonometric functions: one polynomial each, on [0, 1/2] for asin and on [0, 1] for
+// atan, and the identities that bring every argument there. pi is carried in two parts.
+#include "ir/math_build.h"
+
+// asin(s) = s + s z p(z), z = s^2
+static const poly ASIN = {
+    5,
+    12,
+    {0x1.5555c8p-3, 0x1.330206p-4, 0x1.747b7ap-5, 0x1.8c40dep-6, 0x1.595a2p-5},
+    {0x1.5555555555390p-3, 0x1.333333336e801p-4, 0x1.6db6db427c18fp-5, 0x1.f1c72c37e50c2p-6,
+     0x1.6e89f4668d88dp-6, 0x1.1c6bdeb807edbp-6, 0x1.c6fe0700129bfp-7, 0x1.8ec0f6202fa08p-7,
+     0x1.abe2a8d3e61e6p-8, 0x1.3fe675e703e57p-6, -0x1.09bb976cd4770p-6, 0x1.0564fdec4842bp-5}};
+
+// atan(t) = t + t z p(z), z = t^2
+static const poly ATAN = {
+    9,
+    19,
+    {-0x1.55553ep-2, 0x1.9991eap-3, -0x1.2420fcp-3, 0x1.c09302p-4, -0x1.58217cp-4, 0x1.da8c2ap-5,
+     -0x1.fe5c3p-6, 0x1.652dbp-7, -0x1.d55fdap-10},
+    {-0x1.555555555544bp-2, 0x1.999999998402fp-3, -0x1.2492491f9fee0p-3, 0x1.c71c709dc01bfp-4,
+     -0x1.745d022c5ff1cp-4, 0x1.3b12b2bebdf6ap-4, -0x1.11089bf01b29cp-4, 0x1.e1780cd672ee6p-5,
+     -0x1.ad329461f7437p-5, 0x1.7ee38bd7fc84cp-5, -0x1.4f443b631d91cp-5, 0x1.1714586785108p-5,
+     -0x1.a722bffb50a75p-6, 0x1.16285f8d8ad1dp-6, -0x1.2cf1b0d9f8b50p-7, 0x1.f960778e0aff3p-9,
+     -0x1.312133013ea3bp-10, 0x1.d3aacc2fa3598p-13, -0x1.53d84a1fc7605p-16}};
+
+static pair half_pi(const mathb *m) {
+  return (pair){pick(m, 0x1.921fb6p0, 0x1.921fb54442d18p0),
+                pick(m, -0x1.777a5cp-25, 0x1.1a62633145c07p-54)};
+}
+static pair whole_pi(const mathb *m) {
+  return (pair){pick(m, 0x1.921fb6p1, 0x1.921fb54442d18p1),
+                pick(m, -0x1.777a5cp-24, 0x1.1a62633145c07p-53)};
+}
+
+// c - x
+static ref from(const mathb *m, pair c, ref x) {
+  return sub(m, c.hi, sub(m, x, c.lo));
+}
+
+// asin(s) = s + tail, where s is |x|, or sqrt((1 - |x|) / 2) when |x| > 1/2: then it is half of
+// acos(|x|).
+typedef struct arc {
+  ref s, tail, is_large;
+} arc;
+static arc arc_of(const mathb *m, ref a) {
+  ref half = num(m, 0.5);
+  ref is_large = gt(m, a, half);
+  ref z = sel(m, is_large, fma3(m, a, num(m, -0.5), half), mul(m, a, a));
+  ref s = sel(m, is_large, un(m, VYRE_OP_SQRT, z), a);
+  return (arc){s, mul(m, mul(m, s, z), math_poly(m, &ASIN, z)), is_large};
+}
+
+// pi/2 - 2 s is rounded, and its error taken along with the tail.
+ref math_build_asin(const mathb *m, ref x) {
+  arc a = arc_of(m, mag(m, x));
+  pair c = half_pi(m);
+  ref twice = add(m, a.s, a.s);
+  ref w = sub(m, c.hi, twice);
+  ref error = sub(m, sub(m, c.hi, w), twice);
+  ref rest = fma3(m, a.tail, num(m, -2), add(m, error, c.lo));
+  ref large = add(m, w, rest);
+  ref y = sel(m, a.is_large, large, add(m, a.s, a.tail));
+  return flip_sign(m, y, sign_of(m, x));
+}
+
+ref math_build_acos(const mathb *m, ref x) {
+  arc a = arc_of(m, mag(m, x));
+  ref value = add(m, a.s, a.tail);
+  ref twice = add(m, value, value);
+  ref large = sel(m, lt(m, x, num(m, 0)), from(m, whole_pi(m), twice), twice);
+  ref small = from(m, half_pi(m), flip_sign(m, value, sign_of(m, x)));
+  return sel(m, a.is_large, large, small);
+}
+
+static ref atan_reduced(const mathb *m, ref t) { // 0 <= t <= 1
+  ref z = mul(m, t, t);
+  return fma3(m, mul(m, t, z), math_poly(m, &ATAN, z), t);
+}
+
+ref math_build_atan(const mathb *m, ref x) {
+  ref a = mag(m, x), one = num(m, 1);
+  ref is_large = gt(m, a, one);
+  ref p = atan_reduced(m, sel(m, is_large, quo(m, one, a), a));
+  ref y = sel(m, is_large, from(m, half_pi(m), p), p);
+  return flip_sign(m, y, sign_of(m, x));
+}
+
+// The smaller magnitude over the larger, then the angle from its octant: 0, pi/2 or pi plus or
+// minus atan. Equal magnitudes are 0, 1 or infinite, where the quotient would be NaN.
+ref math_build_atan2(const mathb *m, ref y, ref x) {
+  ref ax = mag(m, x), ay = mag(m, y), zero = num(m, 0), one = num(m, 1);
+  ref is_steep = gt(m, ay, ax);
+  ref n = sel(m, is_steep, ax, ay), d = sel(m, is_steep, ay, ax);
+  ref t = sel(m, eq(m, n, d), sel(m, eq(m, d, zero), zero, one), quo(m, n, d));
+  ref p = atan_reduced(m, t);
+  ref is_left = is_negative(m, x);
+  pair half = half_pi(m), whole = whole_pi(m);
+  ref base = sel(m, is_steep, half.hi, sel(m, is_left, whole.hi, zero));
+  ref base_lo = sel(m, is_steep, half.lo, sel(m, is_left, whole.lo, zero));
+  p = sel(m, ne(m, is_steep, is_left), neg(m, p), p);
+  return flip_sign(m, add(m, base, add(m, p, base_lo)), sign_of(m, y));
+}
