@@ -37,6 +37,10 @@ bench: build ## build and run the benches (BENCH="name ..." picks some)
 	@set -e; for b in $(or $(addprefix $(BUILD)/bench_,$(BENCH)),$(BUILD)/bench_*); do \
 	  if [ -x $$b ]; then echo "== $$b"; $$b; fi; done
 
+exhaustive: build ## every f32 argument of every function of one argument (MATH="name ..." picks some)
+	@ninja -C $(BUILD) --quiet math_exhaustive | sed '/no work to do/d'
+	@$(BUILD)/math_exhaustive $(MATH)
+
 fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
 	@$(MAKE) --no-print-directory PRESET=fuzz build
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
@@ -57,4 +61,4 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test bench fuzz docs install format tidy clean
+.PHONY: all help build demo test bench exhaustive fuzz docs install format tidy clean

@@ -21,6 +21,21 @@ foreach(source ${sources})
   add_tool(${name} ${source} PkgConfig::TEST_LIBS gmp)
 endforeach()
 
+# Mathematical functions are tested as C: math_emit translates their expansions, one statement per
+# operation, so that millions of points are checked per second.
+add_tool(math_emit ${CMAKE_SOURCE_DIR}/tests/math/emit.c)
+set(math_expanded ${CMAKE_BINARY_DIR}/math_expanded.c)
+add_custom_command(OUTPUT ${math_expanded} COMMAND math_emit ${math_expanded} DEPENDS math_emit
+  VERBATIM)
+add_library(math_tested STATIC EXCLUDE_FROM_ALL ${math_expanded}
+  ${CMAKE_SOURCE_DIR}/tests/math/points.c ${CMAKE_SOURCE_DIR}/tests/math/reference.c)
+target_include_directories(math_tested PUBLIC ${CMAKE_SOURCE_DIR}/tests)
+target_compile_options(math_tested PRIVATE -O3 -march=native -fno-trapping-math)
+target_link_libraries(math_tested PUBLIC vyre_flags PkgConfig::TEST_LIBS gmp m)
+target_link_libraries(test_math PRIVATE math_tested)
+add_tool(math_exhaustive ${CMAKE_SOURCE_DIR}/tests/math/exhaustive.c math_tested)
+set_target_properties(math_exhaustive PROPERTIES EXCLUDE_FROM_ALL ON)
+
 # The golden runner, and the tools that its RUN lines may call by name.
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/golden.c
   ${CMAKE_SOURCE_DIR}/tests/tools/*.c)

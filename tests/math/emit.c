@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// math_emit: prints a C file with one function per mathematical operation and type, translated from
-// the program that math_expand made of `out[i] = op(x[i], y[i])`. The C has one statement per
+// math_emit FILE: writes a C file with one function per mathematical operation and type, translated
+// from the program that math_expand made of `out[i] = op(x[i], y[i])`. The C has one statement per
 // operation of the IR and is compiled without contraction, so it computes the same bits.
 #include "ir/builder.h"
 #include "ir/math.h"
@@ -18,7 +18,7 @@ static const char *const TYPES[VYRE_TYPE_COUNT] = {
 
 static const char PRELUDE[] =
     "// Made by tests/math/emit.c.\n"
-    "#include \"expanded.h\"\n"
+    "#include \"math/expanded.h\"\n"
     "#include <string.h>\n"
     "#define CAST(name, to, from) \\\n"
     "  static inline to name(from x) { to y; memcpy(&y, &x, sizeof y); return y; }\n"
@@ -30,8 +30,9 @@ static const char PRELUDE[] =
     "CAST(i64_of_u64, int64_t, uint64_t) CAST(u64_of_i64, uint64_t, int64_t)\n"
     "static inline uint32_t mulhi_u32(uint32_t x, uint32_t y) {\n"
     "  return (uint32_t)((uint64_t)x * y >> 32);\n}\n"
+    "__extension__ typedef unsigned __int128 wide;\n"
     "static inline uint64_t mulhi_u64(uint64_t x, uint64_t y) {\n"
-    "  return (uint64_t)((unsigned __int128)x * y >> 64);\n}\n"
+    "  return (uint64_t)((wide)x * y >> 64);\n}\n"
     "static inline uint32_t clz_u32(uint32_t x) { return x ? (uint32_t)__builtin_clz(x) : 32; }\n"
     "static inline uint64_t clz_u64(uint64_t x) { return x ? (uint64_t)__builtin_clzll(x) : 64; "
     "}\n";
@@ -206,7 +207,8 @@ static unsigned emit_function(vyre_op op, vyre_type t) {
   return count;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc != 2 || !freopen(argv[1], "w", stdout)) die("usage", "math_emit FILE");
   unsigned counts[VYRE_OP_COUNT][2] = {{0}};
   fputs(PRELUDE, stdout);
   for (int op = 1; op < VYRE_OP_COUNT; op++)

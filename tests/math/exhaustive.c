@@ -6,9 +6,9 @@
 // limit is passed.
 //
 // Usage: math_exhaustive [NAME ...]
-#include "expanded.h"
-#include "points.h"
-#include "reference.h"
+#include "math/expanded.h"
+#include "math/points.h"
+#include "math/reference.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "points.h"
+#include "math/points.h"
 
 #include <math.h>
 #include <string.h>

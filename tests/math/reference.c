@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "reference.h"
+#include "math/reference.h"
 
 #include <math.h>
 #include <mpfr.h>

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "ir/eval.h"
 
-#include <math.h>
 #include <string.h>
 
 // ---- memory -------------------------------------------------------------------------------------
@@ -65,56 +64,10 @@ static uint64_t launch_fact(const machine *m, const frame *f, const inst *in) {
   }
 }
 
-static double math_f64(vyre_op op, double x, double y) {
-  switch (op) {
-  case VYRE_OP_EXP: return exp(x);
-  case VYRE_OP_EXP2: return exp2(x);
-  case VYRE_OP_EXPM1: return expm1(x);
-  case VYRE_OP_LOG: return log(x);
-  case VYRE_OP_LOG2: return log2(x);
-  case VYRE_OP_LOG10: return log10(x);
-  case VYRE_OP_LOG1P: return log1p(x);
-  case VYRE_OP_SIN: return sin(x);
-  case VYRE_OP_COS: return cos(x);
-  case VYRE_OP_TAN: return tan(x);
-  case VYRE_OP_ASIN: return asin(x);
-  case VYRE_OP_ACOS: return acos(x);
-  case VYRE_OP_ATAN: return atan(x);
-  case VYRE_OP_ATAN2: return atan2(x, y);
-  case VYRE_OP_SINH: return sinh(x);
-  case VYRE_OP_COSH: return cosh(x);
-  case VYRE_OP_TANH: return tanh(x);
-  case VYRE_OP_POW: return pow(x, y);
-  case VYRE_OP_CBRT: return cbrt(x);
-  case VYRE_OP_HYPOT: return hypot(x, y);
-  case VYRE_OP_FMOD: return fmod(x, y);
-  default: return 1.0 / sqrt(x); // rsqrt
-  }
-}
-
-static uint64_t eval_math(const inst *in, const uint64_t args[2]) {
-  double x[2];
-  for (int i = 0; i < 2; i++) {
-    float f;
-    memcpy(&f, &args[i], sizeof f);
-    memcpy(&x[i], &args[i], sizeof x[i]);
-    if (in->type == VYRE_F32) x[i] = (double)f;
-  }
-  double wide = math_f64((vyre_op)in->op, x[0], x[1]);
-  float narrow = (float)wide;
-  uint64_t bits = 0;
-  if (in->type == VYRE_F32)
-    memcpy(&bits, &narrow, sizeof narrow);
-  else
-    memcpy(&bits, &wide, sizeof wide);
-  return bits;
-}
-
 static uint64_t pure_value(const machine *m, const frame *f, const inst *in) {
   if (in->op >= VYRE_OP_PARAM) return launch_fact(m, f, in);
   uint64_t args[3] = {0};
   for (int k = 0; k < op_table[in->op].operand_count; k++) args[k] = value_of(m, f, in->arg[k]);
-  if (op_is((vyre_op)in->op, OPF_MATH)) return eval_math(in, args);
   ref typed = in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0];
   return eval_op((vyre_op)in->op, (vyre_type)in->type, ref_type(m->p, typed), args);
 }

@@ -8,6 +8,7 @@
 #include "backend/ref/machine.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "ir/math.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +133,10 @@ static vyre_status run_frames(machine *m, vyre_error *error) {
 static vyre_status run_region(machine *m, vyre_report *report, vyre_error *error) {
   uint64_t start = clock_now_ns(), bytes_before = m->bytes;
   vyre_status status = m->shape->invocations ? run_frames(m, error) : VYRE_OK;
+  // The name is borrowed from the caller's program: the expanded one may not live as long.
+  const char *name = m->l->program->regions[m->region - m->p->regions].name;
   if (status == VYRE_OK)
-    report_region(report, m->region->name, clock_now_ns() - start, m->bytes - bytes_before,
+    report_region(report, name, clock_now_ns() - start, m->bytes - bytes_before,
                   m->shape->invocations);
   return status;
 }
@@ -209,9 +212,10 @@ static vyre_status ref_probe(vyre_device *devices, uint32_t capacity, uint32_t *
 static vyre_status ref_compile(vyre_program *program, const vyre_compile_options *options,
                                void **state, vyre_error *error) {
   (void)options;
-  (void)error;
-  *state = vyre_program_retain(program);
-  return VYRE_OK;
+  vyre_program *expanded = NULL;
+  vyre_status status = math_expand(program, &expanded, error);
+  *state = expanded;
+  return status;
 }
 
 static void ref_release(void *state) {
