@@ -10,65 +10,67 @@
 // ---- register pressure --------------------------------------------------------------------------
 
 // A value lives from its operation to its last use; when that use is inside a loop that the value
-// was made outside of, it lives to the end of the loop, because the next iteration uses it again.
+// was made outside of, it lives to the end of the outermost such loop, because the next iteration
+// uses it again. Places are counted from 1 at the start of the body; 0 is none.
 typedef struct liveness {
   const vyre_program *p;
-  uint32_t first;
-  uint32_t *last;              // per operation of the body
-  uint32_t loops[LIMIT_DEPTH]; // open loops, outermost first
+  uint32_t before;            // the operation before the body: place 0
+  uint32_t *last;             // per place: the place where its value is used last
+  uint8_t *depth;             // per place: open loops where its value was made
+  uint32_t ends[LIMIT_DEPTH]; // of the open loops, outermost first
   uint32_t loop_count;
 } liveness;
 
-static uint32_t loop_end(const vyre_program *p, uint32_t loop) {
-  const inst *in = &p->code[loop];
-  return in->op == VYRE_OP_FOR ? in->arg[3] : in->arg[2];
+static void use(const liveness *l, uint32_t value, uint32_t at) {
+  uint32_t made = value - l->before, depth = l->depth[made];
+  uint32_t place = depth < l->loop_count ? l->ends[depth] : at - l->before;
+  l->last[made] = l->last[made] < place ? place : l->last[made];
 }
 
-static void use(liveness *l, uint32_t value, uint32_t at) {
-  uint32_t inner = l->loop_count; // loops that the value was made outside of
-  while (inner > 0 && l->loops[inner - 1] > value) inner--;
-  if (inner < l->loop_count) at = loop_end(l->p, l->loops[inner]);
-  uint32_t *last = &l->last[value - l->first];
-  if (*last < at) *last = at;
+static void open_or_close_loop(liveness *l, const inst *in, uint32_t at) {
+  uint32_t place = at - l->before;
+  if (in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE) {
+    uint32_t end = in->arg[in->op == VYRE_OP_FOR ? 3 : 2] - l->before;
+    l->ends[l->loop_count++] = end;
+    if (in->op == VYRE_OP_FOR) l->last[place] = end;
+  } else if (in->op == VYRE_OP_END && l->loop_count && l->ends[l->loop_count - 1] == place) {
+    l->loop_count--;
+  }
+  l->depth[place] = (uint8_t)l->loop_count; // the counter of a for is made inside
 }
 
 static void find_last_uses(liveness *l, range body) {
-  for (uint32_t i = body.first; i < body.end; i++) {
-    const inst *in = &l->p->code[i];
+  const inst *in = l->p->code + body.first;
+  for (uint32_t i = body.first; i < body.end; i++, in++) {
     const op_info *op = &op_table[in->op];
     if (op->operands[0] == 'x') use(l, in->arg[0], i);
     for (int k = op_first_value(op); k < op->operand_count; k++)
       if (!ref_is_const(in->arg[k])) use(l, in->arg[k], i);
-    if (in->op == VYRE_OP_FOR) {
-      l->last[i - l->first] = loop_end(l->p, i);
-      l->loops[l->loop_count++] = i;
-    } else if (in->op == VYRE_OP_WHILE) {
-      l->loops[l->loop_count++] = i;
-    } else if (in->op == VYRE_OP_END && l->loop_count &&
-               l->loops[l->loop_count - 1] == in->arg[1]) {
-      l->loop_count--;
-    }
+    l->depth[i - l->before] = (uint8_t)l->loop_count;
+    if (in->op >= VYRE_OP_IF) open_or_close_loop(l, in, i);
   }
 }
 
 static bool region_pressure(const vyre_program *p, range body, uint64_t *most) {
   uint32_t count = body.end - body.first;
-  liveness l = {.p = p, .first = body.first, .last = calloc(count + 1, sizeof(uint32_t))};
-  uint32_t *ending = calloc(count + 1, sizeof *ending);
-  bool ok = l.last && ending;
+  liveness l = {.p = p, .before = body.first - 1};
+  l.last = calloc(count + 1, sizeof *l.last);
+  l.depth = malloc(count + 1);
+  uint32_t *ending = calloc(count + 1, sizeof *ending); // values that live to this place
+  bool ok = l.last && l.depth && ending;
   if (ok) {
     find_last_uses(&l, body);
-    uint64_t live = 0;
-    for (uint32_t i = 0; i < count; i++) {
-      if (l.last[i]) {
-        ending[l.last[i] - body.first]++;
-        live++;
-      }
-      if (live > *most) *most = live;
+    uint64_t live = 0, peak = *most;
+    for (uint32_t i = 1; i <= count; i++) {
+      ending[l.last[i]]++; // of unused values at place 0, where nobody looks
+      live += l.last[i] != 0;
+      if (live > peak) peak = live;
       live -= ending[i];
     }
+    *most = peak;
   }
   free(l.last);
+  free(l.depth);
   free(ending);
   return ok;
 }
@@ -76,15 +78,18 @@ static bool region_pressure(const vyre_program *p, range body, uint64_t *most) {
 // ---- counts -------------------------------------------------------------------------------------
 
 static void count_body(const vyre_program *p, range body, vyre_stats *s) {
-  for (uint32_t i = body.first; i < body.end; i++) {
-    const inst *in = &p->code[i];
-    if (op_is((vyre_op)in->op, OPF_STMT)) s->node_count++;
-    if (in->op < VYRE_OP_IF)
-      s->instruction_count++;
-    else if (op_is((vyre_op)in->op, OPF_STMT))
-      s->control_flow_count++;
-    if (in->op == VYRE_OP_LOAD || in->op == VYRE_OP_STORE) s->memory_op_count++;
-    if (op_is_atomic(in->op)) s->atomic_op_count++;
+  uint64_t counts[VYRE_OP_COUNT] = {0};
+  const inst *end = p->code + body.end;
+  for (const inst *in = p->code + body.first; in < end; in++) counts[in->op]++;
+  for (int op = 1; op < VYRE_OP_COUNT; op++) {
+    bool is_statement = op_is((vyre_op)op, OPF_STMT);
+    if (is_statement) s->node_count += counts[op];
+    if (op < VYRE_OP_IF)
+      s->instruction_count += counts[op];
+    else if (is_statement)
+      s->control_flow_count += counts[op];
+    if (op == VYRE_OP_LOAD || op == VYRE_OP_STORE) s->memory_op_count += counts[op];
+    if (op_is_atomic((unsigned)op)) s->atomic_op_count += counts[op];
   }
 }
 
@@ -125,11 +130,15 @@ static void buffer_life(const vyre_program *p, range life[LIMIT_BUFFERS]) {
 }
 
 uint64_t stats_peak_memory(const vyre_program *p, const uint64_t *lengths) {
+  uint64_t always = 0, peak = 0;
+  bool has_transients = false;
+  for (uint32_t i = 0; i < p->buffer_count; i++) {
+    if (!p->buffers[i].is_transient) always += buffer_bytes(p, i, lengths);
+    has_transients |= p->buffers[i].is_transient;
+  }
+  if (!has_transients) return always;
   range life[LIMIT_BUFFERS];
   buffer_life(p, life);
-  uint64_t always = 0, peak = 0;
-  for (uint32_t i = 0; i < p->buffer_count; i++)
-    if (!p->buffers[i].is_transient) always += buffer_bytes(p, i, lengths);
   for (uint32_t r = 0; r < p->region_count; r++) {
     uint64_t bytes = always;
     for (uint32_t i = 0; i < p->buffer_count; i++)

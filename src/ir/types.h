@@ -47,10 +47,10 @@ enum {
 };
 
 typedef struct op_info {
-  const char *name;     // "add"
-  const char *infix;    // "+", or "" when it is written as a call
-  const char *operands; // one letter per argument slot, see ops.def
+  const char *name;  // "add"
+  const char *infix; // "+", or "" when it is written as a call
   const char *doc;
+  char operands[5];      // one letter per argument slot, see ops.def
   uint8_t operand_count; // strlen(operands)
   uint8_t rule;          // op_rule
   uint16_t flags;        // OPF_*

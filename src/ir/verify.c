@@ -114,23 +114,23 @@ static vyre_status link_one(linker *l, uint32_t i) {
 
 static vyre_status link_range(vyre_program *p, range part, uint32_t *fault, vyre_error *error) {
   linker l = {.code = p->code, .error = error};
-  for (uint32_t i = part.first; i < part.end; i++) {
-    *fault = i;
-    if (p->code[i].op == VYRE_OP_NONE || p->code[i].op >= VYRE_OP_COUNT)
+  const inst *end = p->code + part.end;
+  for (const inst *in = p->code + part.first; in < end; in++) {
+    if (in->op != VYRE_OP_NONE && in->op < VYRE_OP_IF)
+      continue; // structure operations are the last
+    *fault = (uint32_t)(in - p->code);
+    if (in->op == VYRE_OP_NONE || in->op >= VYRE_OP_COUNT)
       return refuse(error, VERIFY_V011,
                     "operation %u has number %u, which is none of this version. Fix: update vyre, "
                     "or make the program again",
-                    i, p->code[i].op);
-    vyre_status status = link_one(&l, i);
+                    *fault, in->op);
+    vyre_status status = link_one(&l, *fault);
     if (status != VYRE_OK) return status;
   }
-  if (l.depth) {
-    *fault = l.open[l.depth - 1];
-    return refuse(error, VERIFY_V001, "a block opened by `%s` is not closed. Fix: add its end",
-                  op_table[p->code[*fault].op].name);
-  }
-  *fault = 0;
-  return VYRE_OK;
+  *fault = l.depth ? l.open[l.depth - 1] : 0;
+  if (!l.depth) return VYRE_OK;
+  return refuse(error, VERIFY_V001, "a block opened by `%s` is not closed. Fix: add its end",
+                op_table[p->code[*fault].op].name);
 }
 
 vyre_status verify_link(vyre_program *p, uint32_t *fault, vyre_error *error) {
@@ -152,6 +152,11 @@ typedef struct checker {
   const vyre_program *p;
   const region *region; // NULL in the header
   uint8_t *seen;        // per operation
+  uint8_t types[4];     // of the values that the operation at hand takes
+  unsigned flags;       // of all operations of this part
+  bool has_barrier;
+  uint64_t private_bytes;
+  uint64_t barrier_work; // what is left of VERIFY_BARRIER_WORK
   vyre_error *error;
 } checker;
 
@@ -163,11 +168,14 @@ static uint8_t seen(const checker *c, uint32_t index) {
   return index < c->p->code_count ? c->seen[index] : 0;
 }
 
-static vyre_status check_value(const checker *c, const inst *in, int slot) {
+static vyre_status check_value(checker *c, const inst *in, int slot) {
   ref r = in->arg[slot];
-  if (ref_is_const(r) ? ref_index(r) < c->p->const_count
-                      : (uint8_t)(seen(c, r) - 1) < VYRE_TYPE_COUNT - 1)
-    return VYRE_OK;
+  if (!ref_is_const(r))
+    c->types[slot] = seen(c, r);
+  else
+    c->types[slot] =
+        ref_index(r) < c->p->const_count ? (uint8_t)c->p->consts[ref_index(r)].type : 0;
+  if (c->types[slot] != VYRE_VOID && c->types[slot] < VYRE_TYPE_COUNT) return VYRE_OK;
   return refuse(
       c->error, VERIFY_V006,
       "operand %d of `%s` is not a value that can be seen here. Fix: define it before, in "
@@ -266,7 +274,7 @@ static vyre_status check_first(const checker *c, const inst *in) {
   }
 }
 
-static vyre_status check_operands(const checker *c, const inst *in) {
+static vyre_status check_operands(checker *c, const inst *in) {
   const op_info *op = &op_table[in->op];
   int slot = op_first_value(op);
   vyre_status status = slot ? check_first(c, in) : VYRE_OK;
@@ -277,22 +285,37 @@ static vyre_status check_operands(const checker *c, const inst *in) {
 // ---- checking types -----------------------------------------------------------------------------
 
 static vyre_status same_types(const checker *c, const inst *in, int from, int to) {
-  vyre_type first = ref_type(c->p, in->arg[from]);
-  for (int k = from + 1; k < to; k++) {
-    vyre_type other = ref_type(c->p, in->arg[k]);
-    if (other != first)
+  for (int k = from + 1; k < to; k++)
+    if (c->types[k] != c->types[from])
       return refuse(c->error, VERIFY_V020,
                     "the operands of `%s` are %s and %s. Fix: convert one, as in %s(x)",
-                    op_table[in->op].name, type_name(first), type_name(other), type_name(first));
-  }
+                    op_table[in->op].name, type_name(c->types[from]), type_name(c->types[k]),
+                    type_name(c->types[from]));
   return VYRE_OK;
 }
 
-static vyre_status operand_type(const checker *c, const inst *in, bool is_taken,
-                                const char *taken) {
-  if (is_taken) return VYRE_OK;
+// The types that the operands of a rule may have, a bit each, and what people call them.
+#define TYPES(first, last) ((2u << (last)) - (1u << (first)))
+#define INTS               TYPES(VYRE_I8, VYRE_U64)
+#define FLOATS             TYPES(VYRE_F32, VYRE_F64)
+static const struct taken {
+  unsigned types;
+  const char *name;
+} taken[] = {
+    [RULE_ARITH] = {INTS | FLOATS, "numbers"},
+    [RULE_INT] = {INTS, "integers"},
+    [RULE_BITS] = {INTS | TYPES(VYRE_BOOL, VYRE_BOOL), "integers or bool"},
+    [RULE_FLOAT] = {FLOATS, "floats"},
+    [RULE_EQUALITY] = {INTS | FLOATS | TYPES(VYRE_BOOL, VYRE_BOOL), "values"},
+    [RULE_ORDER] = {INTS | FLOATS, "numbers"},
+    [RULE_FOR] = {INTS, "integers"},
+};
+
+static vyre_status operand_type(const checker *c, const inst *in) {
+  const struct taken *t = &taken[op_table[in->op].rule];
+  if (t->types >> c->types[0] & 1) return VYRE_OK;
   return refuse(c->error, VERIFY_V021, "`%s` takes %s, not %s. Fix: convert the operand",
-                op_table[in->op].name, taken, type_name(ref_type(c->p, in->arg[0])));
+                op_table[in->op].name, t->name, type_name(c->types[0]));
 }
 
 static vyre_status result(const checker *c, const inst *in, vyre_type wanted) {
@@ -301,27 +324,25 @@ static vyre_status result(const checker *c, const inst *in, vyre_type wanted) {
                 op_table[in->op].name, type_name(in->type), type_name(wanted), type_name(wanted));
 }
 
-static vyre_status condition(const checker *c, ref r) {
-  vyre_type t = ref_type(c->p, r);
-  if (t == VYRE_BOOL) return VYRE_OK;
+static vyre_status condition(const checker *c) {
+  if (c->types[0] == VYRE_BOOL) return VYRE_OK;
   return refuse(c->error, VERIFY_V023, "a condition is %s, not bool. Fix: compare, as in `x != 0`",
-                type_name(t));
+                type_name(c->types[0]));
 }
 
-static vyre_status index_type(const checker *c, ref r) {
-  vyre_type t = ref_type(c->p, r);
-  if (type_is_index(t)) return VYRE_OK;
+static vyre_status index_type(const checker *c) {
+  if (type_is_index(c->types[1])) return VYRE_OK;
   return refuse(c->error, VERIFY_V024, "an index is %s. Fix: convert it, as in u32(i)",
-                type_name(t));
+                type_name(c->types[1]));
 }
 
 static vyre_status stored_type(const checker *c, const inst *in, int slot) {
-  vyre_type element = memory_type(c->p, in->arg[0]), t = ref_type(c->p, in->arg[slot]);
-  if (t == element) return VYRE_OK;
+  vyre_type element = memory_type(c->p, in->arg[0]);
+  if (c->types[slot] == element) return VYRE_OK;
   return refuse(c->error, VERIFY_V025,
                 "a value of type %s goes into elements of type %s. Fix: "
                 "convert it, as in %s(x)",
-                type_name(t), type_name(element), type_name(element));
+                type_name(c->types[slot]), type_name(element), type_name(element));
 }
 
 static vyre_status check_atomic(const checker *c, const inst *in) {
@@ -331,7 +352,7 @@ static vyre_status check_atomic(const checker *c, const inst *in) {
                   "`%s` on elements of type %s. Fix: use i32, u32, i64 or "
                   "u64 elements",
                   op_table[in->op].name, type_name(element));
-  vyre_status status = index_type(c, in->arg[1]);
+  vyre_status status = index_type(c);
   for (int k = 2; k < op_table[in->op].operand_count && status == VYRE_OK; k++)
     status = stored_type(c, in, k);
   return status == VYRE_OK ? result(c, in, element) : status;
@@ -339,10 +360,9 @@ static vyre_status check_atomic(const checker *c, const inst *in) {
 
 static vyre_status check_for(const checker *c, const inst *in) {
   vyre_status status = same_types(c, in, 0, 3);
+  if (status == VYRE_OK) status = operand_type(c, in);
   if (status != VYRE_OK) return status;
-  vyre_type t = ref_type(c->p, in->arg[0]);
-  status = operand_type(c, in, type_is_int(t), "integers");
-  if (status != VYRE_OK) return status;
+  vyre_type t = (vyre_type)c->types[0];
   const constant *step = ref_is_const(in->arg[2]) ? &c->p->consts[ref_index(in->arg[2])] : NULL;
   if (!step || !step->bits || (type_is_signed(t) && (int64_t)step->bits < 0))
     return refuse(c->error, VERIFY_V029,
@@ -354,37 +374,25 @@ static vyre_status check_for(const checker *c, const inst *in) {
 static vyre_status check_variable_use(const checker *c, const inst *in) {
   vyre_type t = (vyre_type)c->p->code[in->arg[0]].type;
   if (in->op == VYRE_OP_GET) return result(c, in, t);
-  vyre_type value = ref_type(c->p, in->arg[1]);
-  if (value != t)
+  if (c->types[1] != t)
     return refuse(c->error, VERIFY_V028,
                   "a variable of type %s is set to a value of type %s. Fix: "
                   "convert it, as in %s(x)",
-                  type_name(t), type_name(value), type_name(t));
+                  type_name(t), type_name(c->types[1]), type_name(t));
   return result(c, in, VYRE_VOID);
 }
 
 static vyre_status check_same(const checker *c, const inst *in) {
-  vyre_status status = same_types(c, in, 0, op_table[in->op].operand_count);
+  const op_info *op = &op_table[in->op];
+  vyre_status status = same_types(c, in, 0, op->operand_count);
+  if (status == VYRE_OK) status = operand_type(c, in);
   if (status != VYRE_OK) return status;
-  vyre_type t = ref_type(c->p, in->arg[0]);
-  switch ((op_rule)op_table[in->op].rule) {
-  case RULE_ARITH: status = operand_type(c, in, type_is_numeric(t), "numbers"); break;
-  case RULE_INT: status = operand_type(c, in, type_is_int(t), "integers"); break;
-  case RULE_BITS:
-    status = operand_type(c, in, type_is_int(t) || t == VYRE_BOOL, "integers or bool");
-    break;
-  case RULE_FLOAT: status = operand_type(c, in, type_is_float(t), "floats"); break;
-  case RULE_ORDER: status = operand_type(c, in, type_is_numeric(t), "numbers"); break;
-  default: break;
-  }
-  if (status != VYRE_OK) return status;
-  bool is_comparison =
-      op_table[in->op].rule == RULE_ORDER || op_table[in->op].rule == RULE_EQUALITY;
-  return result(c, in, is_comparison ? VYRE_BOOL : t);
+  bool is_comparison = op->rule == RULE_ORDER || op->rule == RULE_EQUALITY;
+  return result(c, in, is_comparison ? VYRE_BOOL : (vyre_type)c->types[0]);
 }
 
 static vyre_status check_bitcast(const checker *c, const inst *in) {
-  vyre_type from = ref_type(c->p, in->arg[0]);
+  vyre_type from = (vyre_type)c->types[0];
   if (type_bits(from) == type_bits(in->type) && from != VYRE_BOOL) return VYRE_OK;
   return refuse(c->error, VERIFY_V027,
                 "a bitcast from %s to %s. Fix: use types of the same width, "
@@ -392,9 +400,16 @@ static vyre_status check_bitcast(const checker *c, const inst *in) {
                 type_name(from), type_name(in->type));
 }
 
+static vyre_status no_type(const checker *c, const inst *in) {
+  return refuse(c->error, VERIFY_V012, "`%s` has no type of the IR. Fix: give it one",
+                op_table[in->op].name);
+}
+
 static vyre_status check_types(const checker *c, const inst *in) {
   vyre_status status;
-  switch ((op_rule)op_table[in->op].rule) {
+  op_rule rule = (op_rule)op_table[in->op].rule;
+  if (rule >= RULE_ARITH && rule <= RULE_ORDER) return check_same(c, in); // the most
+  switch (rule) {
   case RULE_ARITH:
   case RULE_INT:
   case RULE_BITS:
@@ -402,32 +417,32 @@ static vyre_status check_types(const checker *c, const inst *in) {
   case RULE_EQUALITY:
   case RULE_ORDER: return check_same(c, in);
   case RULE_SELECT:
-    status = condition(c, in->arg[0]);
+    status = condition(c);
     if (status == VYRE_OK) status = same_types(c, in, 1, 3);
-    return status == VYRE_OK ? result(c, in, ref_type(c->p, in->arg[1])) : status;
-  case RULE_BITCAST: return check_bitcast(c, in);
+    return status == VYRE_OK ? result(c, in, (vyre_type)c->types[1]) : status;
+  case RULE_BITCAST: return in->type ? check_bitcast(c, in) : no_type(c, in);
   case RULE_VAR:
-  case RULE_COPY: return result(c, in, ref_type(c->p, in->arg[0]));
+  case RULE_COPY: return result(c, in, (vyre_type)c->types[0]);
   case RULE_PARAM: return result(c, in, c->p->params[in->arg[0]].type);
   case RULE_LEN:
   case RULE_AXIS: return result(c, in, VYRE_U32);
   case RULE_LOAD:
-    status = index_type(c, in->arg[1]);
+    status = index_type(c);
     return status == VYRE_OK ? result(c, in, memory_type(c->p, in->arg[0])) : status;
   case RULE_STORE:
-    status = index_type(c, in->arg[1]);
+    status = index_type(c);
     if (status == VYRE_OK) status = stored_type(c, in, 2);
     return status == VYRE_OK ? result(c, in, VYRE_VOID) : status;
   case RULE_ATOMIC: return check_atomic(c, in);
   case RULE_GET:
   case RULE_SET: return check_variable_use(c, in);
   case RULE_COND:
-    status = condition(c, in->arg[0]);
+    status = condition(c);
     return status == VYRE_OK ? result(c, in, VYRE_VOID) : status;
   case RULE_FOR: return check_for(c, in);
   case RULE_NONE: return result(c, in, VYRE_VOID);
   case RULE_CONVERT:
-  case RULE_ARRAY: return VYRE_OK;
+  case RULE_ARRAY: return in->type ? VYRE_OK : no_type(c, in);
   }
   return VYRE_OK;
 }
@@ -458,34 +473,40 @@ static void hide(checker *c, uint32_t first, uint32_t end) {
 
 // The counter of a for is seen in its block, and the values of a while's condition in its body:
 // only ELSE and END close anything.
-static void show_or_hide(checker *c, uint32_t at) {
-  const inst *in = &c->p->code[at];
+static void take_note(checker *c, const inst *in, uint32_t at) {
   switch (in->op) {
-  case VYRE_OP_ELSE: hide(c, in->arg[1], at); break;
+  case VYRE_OP_ELSE:
   case VYRE_OP_END: hide(c, in->arg[1], at); break;
   case VYRE_OP_VAR: c->seen[at] = SEEN_VARIABLE; break;
-  case VYRE_OP_ARRAY: c->seen[at] = SEEN_ARRAY; break;
+  case VYRE_OP_ARRAY:
+    c->seen[at] = SEEN_ARRAY;
+    c->private_bytes += (uint64_t)in->arg[0] * type_bytes(in->type);
+    break;
+  case VYRE_OP_BARRIER: c->has_barrier = true; break;
   default: c->seen[at] = in->type; break;
   }
 }
 
 static vyre_status check_code(checker *c, range part, bool is_extent, uint32_t *fault) {
-  for (uint32_t i = part.first; i < part.end; i++) {
-    const inst *in = &c->p->code[i];
-    *fault = i;
-    if (in->type >= VYRE_TYPE_COUNT ||
-        (in->type == VYRE_VOID &&
-         (in->op == VYRE_OP_CONVERT || in->op == VYRE_OP_BITCAST || in->op == VYRE_OP_ARRAY)))
-      return refuse(c->error, VERIFY_V012, "`%s` has no type of the IR. Fix: give it one",
-                    op_table[in->op].name);
-    vyre_status status = check_operands(c, in);
+  const inst *in = c->p->code + part.first;
+  c->flags = 0;
+  c->has_barrier = false;
+  c->private_bytes = 0;
+  for (uint32_t i = part.first; i < part.end; i++, in++) {
+    vyre_status status = in->type < VYRE_TYPE_COUNT ? check_operands(c, in) : no_type(c, in);
     if (status == VYRE_OK) status = check_types(c, in);
     if (status == VYRE_OK && is_extent) status = check_extent_op(c, in);
-    if (status != VYRE_OK) return status;
-    show_or_hide(c, i);
+    if (status != VYRE_OK) {
+      *fault = i;
+      return status;
+    }
+    c->flags |= op_table[in->op].flags;
+    if (in->op < VYRE_OP_VAR)
+      c->seen[i] = in->type;
+    else
+      take_note(c, in, i);
   }
   hide(c, part.first, part.end);
-  *fault = 0;
   return VYRE_OK;
 }
 
@@ -549,22 +570,15 @@ static vyre_status check_workgroup(const checker *c, const region *r) {
 
 // A region whose meaning does not depend on the workgroup is elastic.
 static vyre_status derive_region(const checker *c, region *r) {
-  uint64_t private_bytes = 0;
-  r->is_elastic = r->shared.first == r->shared.end;
-  r->has_barrier = false;
-  for (uint32_t i = r->body.first; i < r->body.end; i++) {
-    const inst *in = &c->p->code[i];
-    if (op_is((vyre_op)in->op, OPF_GROUP)) r->is_elastic = false;
-    if (in->op == VYRE_OP_BARRIER) r->has_barrier = true;
-    if (in->op == VYRE_OP_ARRAY) private_bytes += (uint64_t)in->arg[0] * type_bytes(in->type);
-  }
-  r->private_bytes = (uint32_t)private_bytes;
-  if (private_bytes <= LIMIT_PRIVATE_BYTES) return VYRE_OK;
+  r->is_elastic = r->shared.first == r->shared.end && !(c->flags & OPF_GROUP);
+  r->has_barrier = c->has_barrier;
+  r->private_bytes = (uint32_t)c->private_bytes;
+  if (c->private_bytes <= LIMIT_PRIVATE_BYTES) return VYRE_OK;
   return refuse(
       c->error, VERIFY_V046,
       "the private arrays of region `%s` take %llu bytes, above %d. Fix: use smaller ones, "
       "or a transient buffer",
-      r->name, (unsigned long long)private_bytes, LIMIT_PRIVATE_BYTES);
+      r->name, (unsigned long long)c->private_bytes, LIMIT_PRIVATE_BYTES);
 }
 
 static vyre_status check_region(checker *c, region *r, uint32_t *fault) {
@@ -577,7 +591,7 @@ static vyre_status check_region(checker *c, region *r, uint32_t *fault) {
   if (status == VYRE_OK) status = check_code(c, r->body, false, fault);
   if (status == VYRE_OK) status = derive_region(c, r);
   if (status != VYRE_OK || !r->has_barrier) return status;
-  *fault = verify_find_divergent_barrier(c->p, r);
+  *fault = verify_find_divergent_barrier(c->p, r, &c->barrier_work);
   if (!*fault) return VYRE_OK;
   return refuse(c->error, VERIFY_V066,
                 "only some invocations of a workgroup reach this barrier. Fix: move it out of the "
@@ -643,12 +657,16 @@ static vyre_status check_interface_names(const vyre_program *p, const char **scr
 
 // Names of values and arrays are for people: there may be none, and they may repeat.
 static vyre_status check_other_names(const vyre_program *p, uint32_t *fault, vyre_error *error) {
-  vyre_status status = VYRE_OK;
-  for (uint32_t i = 0; i < p->shared_count && status == VYRE_OK; i++)
-    if (p->shared[i].name[0]) status = check_name(p->shared[i].name, error);
-  for (uint32_t i = 1; p->names && i < p->code_count && status == VYRE_OK; i++)
-    if (p->names[i] && (status = check_name(p->names[i], error)) != VYRE_OK) *fault = i;
-  return status;
+  for (uint32_t i = 0; i < p->shared_count; i++) {
+    const char *name = p->shared[i].name;
+    if (name[0] && !is_name(name)) return check_name(name, error);
+  }
+  for (uint32_t i = 1, count = p->names ? p->code_count : 0; i < count; i++) {
+    if (!p->names[i] || is_name(p->names[i])) continue;
+    *fault = i;
+    return check_name(p->names[i], error);
+  }
+  return VYRE_OK;
 }
 
 static vyre_status check_limits(const vyre_program *p, vyre_error *error) {
@@ -705,7 +723,7 @@ vyre_status verify_program(vyre_program *p, uint32_t *fault, vyre_error *error) 
   *fault = 0;
   vyre_status status = check_limits(p, error);
   if (status != VYRE_OK) return status;
-  checker c = {.p = p, .error = error};
+  checker c = {.p = p, .error = error, .barrier_work = VERIFY_BARRIER_WORK};
   size_t name_count = p->region_count + p->param_count + p->buffer_count + 1u;
   const char **scratch = malloc(name_count * sizeof *scratch);
   c.seen = calloc(p->code_count, sizeof *c.seen);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Each condition is evaluated for every invocation of one workgroup, which is at most 1,024 small
-// evaluations. A condition that mentions anything but local ids, sizes and constants is unknown.
+// A condition that holds a barrier or a return is evaluated for every invocation of one workgroup,
+// which is at most 1,024 small evaluations. One that mentions anything but local ids, sizes and
+// constants is unknown. The work for a whole program is bounded, because a hostile one could have
+// millions of such conditions: those past the bound are unknown too.
 #include "ir/verify_barrier.h"
 
 #include "ir/eval.h"
@@ -14,7 +16,8 @@ typedef struct evaluation {
   const vyre_program *p;
   const region *region;
   uint32_t local[3];
-  int budget;
+  int budget;          // of one condition, in operations
+  uint64_t *work_left; // of the program
 } evaluation;
 
 static bool evaluate(evaluation *e, ref r, uint64_t *out) {
@@ -27,7 +30,8 @@ static bool evaluate(evaluation *e, ref r, uint64_t *out) {
     *out = in->op == VYRE_OP_LOCAL_ID ? e->local[in->arg[0]] : e->region->workgroup[in->arg[0]];
     return true;
   }
-  if (!eval_can((vyre_op)in->op) || e->budget-- <= 0) return false;
+  if (!eval_can((vyre_op)in->op) || e->budget-- <= 0 || *e->work_left == 0) return false;
+  --*e->work_left;
   uint64_t args[3] = {0};
   for (int k = 0; k < op_table[in->op].operand_count; k++)
     if (!evaluate(e, in->arg[k], &args[k])) return false;
@@ -36,38 +40,59 @@ static bool evaluate(evaluation *e, ref r, uint64_t *out) {
   return true;
 }
 
-static bool is_divergent(const vyre_program *p, const region *r, ref condition) {
-  evaluation e = {.p = p, .region = r};
-  bool seen[2] = {false, false};
-  for (e.local[2] = 0; e.local[2] < r->workgroup[2]; e.local[2]++)
-    for (e.local[1] = 0; e.local[1] < r->workgroup[1]; e.local[1]++)
-      for (e.local[0] = 0; e.local[0] < r->workgroup[0]; e.local[0]++) {
+static bool is_divergent(evaluation *e, ref condition) {
+  bool found[2] = {false, false};
+  const uint32_t *size = e->region->workgroup;
+  for (e->local[2] = 0; e->local[2] < size[2]; e->local[2]++)
+    for (e->local[1] = 0; e->local[1] < size[1]; e->local[1]++)
+      for (e->local[0] = 0; e->local[0] < size[0]; e->local[0]++) {
         uint64_t value;
-        e.budget = BUDGET;
-        if (!evaluate(&e, condition, &value)) return false;
-        seen[value != 0] = true;
-        if (seen[0] && seen[1]) return true;
+        e->budget = BUDGET;
+        if (!evaluate(e, condition, &value)) return false;
+        found[value != 0] = true;
+        if (found[0] && found[1]) return true;
       }
   return false;
 }
 
-uint32_t verify_find_divergent_barrier(const vyre_program *p, const region *r) {
-  bool open[LIMIT_DEPTH]; // per open block: is its condition divergent?
-  uint32_t depth = 0, divergent = 0;
+typedef struct blocks {
+  uint32_t opening[LIMIT_DEPTH]; // open ones, outermost first
+  bool divergent[LIMIT_DEPTH];   // of the first `known`
+  uint32_t depth, known;
+  uint32_t divergent_count;
+} blocks;
+
+// Whether only some invocations get here. Conditions are looked at when this is asked.
+static bool is_in_divergent(blocks *b, evaluation *e) {
+  for (; b->known < b->depth; b->known++) {
+    const inst *opening = &e->p->code[b->opening[b->known]];
+    b->divergent[b->known] = opening->op == VYRE_OP_IF && is_divergent(e, opening->arg[0]);
+    b->divergent_count += b->divergent[b->known];
+  }
+  return b->divergent_count > 0;
+}
+
+static void close_block(blocks *b) {
+  b->depth--;
+  if (b->known <= b->depth) return;
+  b->known = b->depth;
+  b->divergent_count -= b->divergent[b->depth];
+}
+
+uint32_t verify_find_divergent_barrier(const vyre_program *p, const region *r,
+                                       uint64_t *work_left) {
+  blocks b = {.depth = 0};
+  evaluation e = {.p = p, .region = r, .work_left = work_left};
   bool some_returned = false;
   for (uint32_t i = r->body.first; i < r->body.end; i++) {
-    const inst *in = &p->code[i];
-    switch (in->op) {
+    switch (p->code[i].op) {
     case VYRE_OP_IF:
-      open[depth] = is_divergent(p, r, in->arg[0]);
-      divergent += open[depth++];
-      break;
     case VYRE_OP_FOR:
-    case VYRE_OP_WHILE: open[depth++] = false; break;
-    case VYRE_OP_END: divergent -= open[--depth]; break;
-    case VYRE_OP_RETURN: some_returned |= divergent > 0; break;
+    case VYRE_OP_WHILE: b.opening[b.depth++] = i; break;
+    case VYRE_OP_END: close_block(&b); break;
+    case VYRE_OP_RETURN: some_returned = some_returned || is_in_divergent(&b, &e); break;
     case VYRE_OP_BARRIER:
-      if (divergent || some_returned) return i;
+      if (some_returned || is_in_divergent(&b, &e)) return i;
       break;
     default: break;
     }

@@ -8,7 +8,12 @@
 
 #include "ir/program.h"
 
-// The operation number of a barrier that some invocations miss, or 0.
-uint32_t verify_find_divergent_barrier(const vyre_program *program, const region *region);
+// Operations that may be evaluated for one program: some 20 ms.
+#define VERIFY_BARRIER_WORK ((uint64_t)1 << 22)
+
+// The operation number of a barrier that some invocations miss, or 0. What was evaluated is taken
+// from *work_left.
+uint32_t verify_find_divergent_barrier(const vyre_program *program, const region *region,
+                                       uint64_t *work_left);
 
 #endif

@@ -184,6 +184,9 @@ static const trigger triggers[] = {
     {VERIFY_V066, 6,
      BODY "op local_id u32 0\nop lt bool %1 c0\nop if void %2\nop return void\nop end void\n"
           "op barrier void\n"},
+    {VERIFY_V066, 7,
+     BODY "op local_id u32 0\nop lt bool %1 c0\nop if void c2\nop barrier void\nop if void %2\n"
+          "op if void c2\nop barrier void\nrepeat 3 op end void\n"},
     {VERIFY_V080, 0, START "param n i32\n" REGION},
     {VERIFY_V080, 0, START "buffer x i32 read\n" REGION},
     {VERIFY_V080, 0, START "param x i32\n" REGION},
@@ -267,10 +270,32 @@ static void test_valid_programs(void **state) {
   }
 }
 
+// Conditions that hold for every invocation, each of them tried 1,024 times over 60 operations, in
+// their thousands: a program like this is not looked at for ever.
+static void test_many_conditions(void **state) {
+  (void)state;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  assert_non_null(out);
+  fprintf(out, "program p\nconst u32 1\nregion main 1 c0 c0 c0 1024 1 1\nbody\n"
+               "op local_id u32 0\n");
+  for (int i = 1; i < 60; i++) fprintf(out, "op add u32 %%%d c0\n", i);
+  for (int i = 0, at = 61; i < 20000; i++, at += 4)
+    fprintf(out, "op ge bool %%60 c0\nop if void %%%d\nop barrier void\nop end void\n", at);
+  fclose(out);
+  vyre_program *p = listed(text);
+  vyre_error error = {0};
+  assert_int_equal(program_freeze(p, NULL, &error), VYRE_OK);
+  vyre_program_release(p);
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_rule),
       cmocka_unit_test(test_valid_programs),
+      cmocka_unit_test(test_many_conditions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
