@@ -86,6 +86,7 @@ void compare_outcomes(const trial *t, const outcome *expected, const outcome *fo
     snprintf(out->text, sizeof out->text, "%.390s", found->error.message);
   } else if (expected->status != found->status) {
     out->verdict = DIFFERENT;
+    out->is_about_status = true;
     snprintf(out->text, sizeof out->text, "the status is %s, expected %s: %.300s",
              vyre_status_name(found->status), vyre_status_name(expected->status),
              found->status ? found->error.message : expected->error.message);

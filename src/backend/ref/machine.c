@@ -72,9 +72,27 @@ static uint64_t pure_value(const machine *m, const frame *f, const inst *in) {
   return eval_op((vyre_op)in->op, (vyre_type)in->type, ref_type(m->p, typed), args);
 }
 
+static uint64_t linear(const uint64_t at[3], const uint64_t size[3]) {
+  return at[0] + size[0] * (at[1] + size[1] * at[2]);
+}
+
+static void observe(const machine *m, const frame *f, const inst *in, uint64_t index) {
+  const launch_region *s = m->shape;
+  uint64_t counts[3];
+  for (int k = 0; k < 3; k++) counts[k] = (s->grid[k] + s->workgroup[k] - 1) / s->workgroup[k];
+  ref_access access = {.instruction = (uint32_t)(in - m->p->code),
+                       .index = index,
+                       .invocation = linear(f->global, s->grid),
+                       .group = linear(m->group, counts),
+                       .phase = m->phase};
+  m->observer->access(m->observer->context, &access);
+}
+
 static uint64_t access_memory(machine *m, const frame *f, const inst *in) {
   memory at = find_memory(m, f, in->arg[0]);
   uint64_t index = value_of(m, f, in->arg[1]), old = 0;
+  if (m->observer && mem_space(in->arg[0]) != MEM_PRIVATE && index < at.length)
+    observe(m, f, in, index);
   bool is_counted = mem_space(in->arg[0]) == MEM_BUFFER && index < at.length;
   if (is_counted) m->bytes += type_bytes(at.type);
   if (in->op != VYRE_OP_STORE) old = read_element(&at, index);

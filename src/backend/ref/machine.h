@@ -6,7 +6,7 @@
 #ifndef VYRE_BACKEND_REF_MACHINE_H
 #define VYRE_BACKEND_REF_MACHINE_H
 
-#include "backend/launch.h"
+#include "backend/ref/ref.h"
 
 typedef enum stop { RUNNING, AT_BARRIER, DONE, OUT_OF_TIME, OUT_OF_FUEL } stop;
 
@@ -27,6 +27,8 @@ typedef struct machine {
   uint32_t *private_at; // per operation of the body: where an ARRAY's memory is in the frame
   uint64_t group[3];
   uint64_t operations, bytes;
+  const ref_observer *observer; // may be NULL
+  uint64_t phase;
 } machine;
 
 typedef struct frame {

@@ -41,7 +41,7 @@ static stop run_in_turn(machine *m, frame *f, uint64_t size) {
 
 static stop run_in_phases(machine *m, frame *frames, uint64_t size, bool *diverged) {
   for (uint64_t i = 0; i < size; i++) place(m, &frames[i], i);
-  for (;;) {
+  for (;; m->phase++) {
     for (uint64_t i = 0; i < size; i++) {
       machine_run(m, &frames[i]);
       if (frames[i].stop > DONE) return frames[i].stop;
@@ -73,6 +73,7 @@ static stop run_groups(machine *m, frame *frames, bool *diverged) {
     for (m->group[1] = 0; m->group[1] < counts[1]; m->group[1]++)
       for (m->group[0] = 0; m->group[0] < counts[0]; m->group[0]++) {
         clear_shared(m);
+        m->phase++;
         stop end = m->region->has_barrier ? run_in_phases(m, frames, size, diverged)
                                           : run_in_turn(m, frames, size);
         if (end != DONE || *diverged) return end;
@@ -173,10 +174,9 @@ static bool find_all_memory(machine *m, unsigned char **block) {
   return true;
 }
 
-static vyre_status ref_dispatch(void *state, const launch *l, vyre_report *report,
-                                vyre_error *error) {
-  const vyre_program *p = state;
-  machine m = {.p = p, .l = l};
+vyre_status ref_run(const vyre_program *p, const launch *l, const ref_observer *observer,
+                    vyre_report *report, vyre_error *error) {
+  machine m = {.p = p, .l = l, .observer = observer};
   unsigned char *block = NULL;
   m.buffers = calloc(p->buffer_count + 1u, sizeof *m.buffers);
   m.shared = calloc(p->shared_count + 1u, sizeof *m.shared);
@@ -192,6 +192,11 @@ static vyre_status ref_dispatch(void *state, const launch *l, vyre_report *repor
   free(m.shared);
   free(block);
   return status;
+}
+
+static vyre_status ref_dispatch(void *state, const launch *l, vyre_report *report,
+                                vyre_error *error) {
+  return ref_run(state, l, NULL, report, error);
 }
 
 static vyre_status ref_probe(vyre_device *devices, uint32_t capacity, uint32_t *count,
