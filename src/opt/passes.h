@@ -15,5 +15,14 @@ extern const pass pass_promote_variables;
 extern const pass pass_cse;
 extern const pass pass_if_simplify;
 extern const pass pass_dce;
+extern const pass pass_barrier_eliminate;
+extern const pass pass_atomic_simplify;
+extern const pass pass_licm;
+extern const pass pass_loop_unswitch;
+extern const pass pass_loop_bounds_tighten;
+extern const pass pass_loop_unroll;
+extern const pass pass_bounds_check_eliminate;
+extern const pass pass_load_forward;
+extern const pass pass_dead_store;
 
 #endif

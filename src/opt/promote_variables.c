@@ -172,6 +172,7 @@ static bool body(rewriter *rw) {
   if (!p.facts) return false;
   rw->context = &p;
   rewrite_each(rw, visit);
+  rw->context = NULL;
   vec_free(&p.changes);
   vec_free(&p.outcomes);
   return !p.failed;

@@ -9,8 +9,23 @@
 
 // In the order in which they run.
 static const pass *const table[] = {
-    &pass_canonicalize,      &pass_const_fold, &pass_algebraic_simplify, &pass_strength_reduce,
-    &pass_promote_variables, &pass_cse,        &pass_if_simplify,        &pass_dce,
+    &pass_canonicalize,
+    &pass_const_fold,
+    &pass_algebraic_simplify,
+    &pass_strength_reduce,
+    &pass_promote_variables,
+    &pass_cse,
+    &pass_if_simplify,
+    &pass_dce,
+    &pass_barrier_eliminate,
+    &pass_atomic_simplify,
+    &pass_licm,
+    &pass_loop_unswitch,
+    &pass_loop_bounds_tighten,
+    &pass_loop_unroll,
+    &pass_bounds_check_eliminate,
+    &pass_load_forward,
+    &pass_dead_store,
 };
 
 const pass *const *pass_table(size_t *count) {
