@@ -155,27 +155,21 @@ static vyre_status shape_region(const region *r, const uint64_t grid[3], const u
                    out->workgroup[0], out->workgroup[1], out->workgroup[2], LIMIT_WORKGROUP);
 }
 
-static vyre_status check_shape(const vyre_program *p, const uint32_t wanted[3], vyre_error *error) {
+static vyre_status check_shape(const uint32_t wanted[3], vyre_error *error) {
   for (int k = 0; k < 3; k++)
     if (wanted[k] > LIMIT_WORKGROUP)
       return error_set(
           error, VYRE_ERROR_LIMIT,
           "a workgroup of %u x %u x %u is above %d invocations. Fix: use a smaller one", wanted[0],
           wanted[1], wanted[2], LIMIT_WORKGROUP);
-  if (!wanted[0] && !wanted[1] && !wanted[2]) return VYRE_OK;
-  for (uint32_t i = 0; i < p->region_count; i++)
-    if (p->regions[i].is_elastic) return VYRE_OK;
-  return error_set(error, VYRE_ERROR_BINDING,
-                   "program `%s` has only rigid regions, whose workgroup is part of their meaning. "
-                   "Fix: leave the workgroup out",
-                   p->name);
+  return VYRE_OK;
 }
 
 static vyre_status fill(launch *l, storage *s, const vyre_dispatch_args *args, vyre_error *error) {
   const vyre_program *p = l->program;
   vyre_status status = bind_params(p, args, s->params, error);
   if (status == VYRE_OK) status = bind_buffers(p, args, s, error);
-  if (status == VYRE_OK) status = check_shape(p, args->workgroup, error);
+  if (status == VYRE_OK) status = check_shape(args->workgroup, error);
   if (status != VYRE_OK) return status;
   program_extents extents = {args->params, s->lengths, s->grids};
   status = program_eval_extents(p, &extents, error);

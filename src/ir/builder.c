@@ -587,12 +587,17 @@ void builder_name_if_unnamed(vyre_builder *b, ref value, const char *name) {
     vyre_build_name(b, value, name);
 }
 
-void builder_copy_interface(vyre_builder *b, const vyre_program *from) {
+void builder_copy_head(vyre_builder *b, const vyre_program *from) {
   if (!is_usable(b)) return;
   b->program->name = copy_name(b, from->name);
   b->program->fast_ulp = from->fast_ulp;
   for (uint32_t i = 0; i < from->param_count; i++)
     vyre_build_param(b, from->params[i].name, from->params[i].type);
+}
+
+void builder_copy_interface(vyre_builder *b, const vyre_program *from) {
+  builder_copy_head(b, from);
+  if (!is_usable(b)) return;
   ref *map = calloc(from->header.end + 1, sizeof *map);
   if (!map) {
     fail_memory(b);

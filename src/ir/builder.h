@@ -21,6 +21,8 @@ uint32_t builder_code_count(const vyre_builder *b);
 // Declares what `from` declares (name, fast, parameters, buffers with their header code), so that a
 // pass can go on with the regions. Parameter and buffer numbers stay the same.
 void builder_copy_interface(vyre_builder *b, const vyre_program *from);
+// The first part of it: name, fast and parameters, without buffers.
+void builder_copy_head(vyre_builder *b, const vyre_program *from);
 // Copies a whole region unchanged; `map` as below.
 void builder_copy_region(vyre_builder *b, const vyre_program *from, uint32_t region, ref *map);
 // Copies one operation; `map` (code_count entries, zeroed) says what became of the old values and

@@ -26,6 +26,9 @@ static const pass *const table[] = {
     &pass_bounds_check_eliminate,
     &pass_load_forward,
     &pass_dead_store,
+    &pass_transient_eliminate,
+    &pass_region_fusion,
+    &pass_region_chain,
 };
 
 const pass *const *pass_table(size_t *count) {

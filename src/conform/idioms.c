@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+#include "conform/idioms.h"
+
+#include "base/error.h"
+#include "conform/generate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ELEMENTS = 100, BUFFERS = 4, TRANSIENTS = 3 };
+
+typedef struct maker {
+  random_state random;
+  vyre_builder *b;
+  vyre_mem in, out, count;        // i32 read, i32 readwrite, u32 readwrite
+  vyre_mem temporary[TRANSIENTS]; // i32, as long as `in`
+  uint32_t n;                     // parameter: u32
+  vyre_value id;
+} maker;
+
+static bool chance(maker *m, uint32_t percent) {
+  return random_chance(&m->random, percent);
+}
+
+static vyre_value constant(maker *m, uint32_t below) {
+  return vyre_build_i32(m->b, (int32_t)random_below(&m->random, below));
+}
+
+static vyre_value add(maker *m, vyre_value x, vyre_value y) {
+  return vyre_build_binary(m->b, VYRE_OP_ADD, x, y);
+}
+
+// Some arithmetic on a value, so that results depend on it.
+static vyre_value stir(maker *m, vyre_value x) {
+  static const vyre_op ops[] = {VYRE_OP_ADD, VYRE_OP_MUL, VYRE_OP_XOR, VYRE_OP_SUB, VYRE_OP_MAX};
+  vyre_op op = ops[random_below(&m->random, 5)];
+  return vyre_build_binary(m->b, op, x, constant(m, 7));
+}
+
+// ---- statements ---------------------------------------------------------------------------------
+
+// for k in lo..hi { if k < bound { v = v op k } }
+static vyre_value guarded_loop(maker *m, vyre_value x) {
+  vyre_var v = vyre_build_var(m->b, "sum", x);
+  vyre_value bound =
+      vyre_build_binary(m->b, VYRE_OP_REM, vyre_build_load(m->b, m->in, m->id), constant(m, 20));
+  vyre_value k = vyre_build_for(m->b, constant(m, 4), vyre_build_i32(m->b, 12), 0);
+  bool is_below = chance(m, 50);
+  vyre_build_if(m->b, vyre_build_binary(m->b, is_below ? VYRE_OP_LT : VYRE_OP_GE, k, bound));
+  vyre_build_set(m->b, v, stir(m, add(m, vyre_build_get(m->b, v), k)));
+  vyre_build_end(m->b);
+  vyre_build_end(m->b);
+  return vyre_build_get(m->b, v);
+}
+
+// A loop around a condition that is made outside of it.
+static vyre_value unswitchable_loop(maker *m, vyre_value x) {
+  vyre_var v = vyre_build_var(m->b, "sum", x);
+  vyre_value c =
+      vyre_build_binary(m->b, VYRE_OP_GT, vyre_build_load(m->b, m->in, m->id), constant(m, 50));
+  vyre_build_for(m->b, vyre_build_i32(m->b, 0), constant(m, 40), 0);
+  vyre_build_if(m->b, c);
+  vyre_build_set(m->b, v, stir(m, vyre_build_get(m->b, v)));
+  if (chance(m, 50)) {
+    vyre_build_else(m->b);
+    vyre_build_set(m->b, v, stir(m, vyre_build_get(m->b, v)));
+  }
+  vyre_build_end(m->b);
+  if (chance(m, 20)) vyre_build_break(m->b);
+  vyre_build_end(m->b);
+  return vyre_build_get(m->b, v);
+}
+
+static vyre_value constant_loop(maker *m, vyre_value x) {
+  vyre_var v = vyre_build_var(m->b, "sum", x);
+  vyre_value k = vyre_build_for(m->b, constant(m, 3), constant(m, 7), 0);
+  vyre_build_set(m->b, v, stir(m, add(m, vyre_build_get(m->b, v), k)));
+  vyre_build_end(m->b);
+  return vyre_build_get(m->b, v);
+}
+
+// The same element loaded twice, with or without a store between, and stored twice.
+static vyre_value repeated_accesses(maker *m, vyre_value x) {
+  vyre_value first = vyre_build_load(m->b, m->out, m->id);
+  if (chance(m, 50)) vyre_build_store(m->b, m->out, m->id, stir(m, x));
+  vyre_value second = vyre_build_load(m->b, m->out, m->id);
+  if (chance(m, 50)) {
+    vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_LT, first, second));
+    vyre_build_store(m->b, m->out, m->id, first);
+    vyre_build_end(m->b);
+  }
+  vyre_build_store(m->b, m->out, m->id, stir(m, first));
+  if (chance(m, 30)) first = add(m, first, vyre_build_load(m->b, m->out, m->id));
+  vyre_build_store(m->b, m->out, m->id, stir(m, second));
+  return add(m, first, second);
+}
+
+static vyre_value private_array(maker *m, vyre_value x) {
+  vyre_mem a = vyre_build_array(m->b, "a", VYRE_I32, 4);
+  vyre_value zero = vyre_build_u32(m->b, 0), one = vyre_build_u32(m->b, 1 + 4u * chance(m, 20));
+  vyre_build_store(m->b, a, zero, x);
+  vyre_build_store(m->b, a, one, stir(m, x));
+  if (chance(m, 50)) vyre_build_store(m->b, a, zero, stir(m, x));
+  return add(m, vyre_build_load(m->b, a, zero), vyre_build_load(m->b, a, one));
+}
+
+static vyre_value idle_atomics(maker *m, vyre_value x) {
+  vyre_value at = vyre_build_u32(m->b, random_below(&m->random, 4));
+  for (int i = 0; i < 3; i++) {
+    vyre_value amount = vyre_build_u32(m->b, random_below(&m->random, 3));
+    vyre_build_atomic(m->b, chance(m, 70) ? VYRE_OP_ATOMIC_ADD : VYRE_OP_ATOMIC_SUB, m->count, at,
+                      amount);
+  }
+  return x;
+}
+
+// if global_id < extent { ... }, in the spellings that kernels have.
+static vyre_value checked_id(maker *m, vyre_value x) {
+  vyre_value extent = vyre_build_len(m->b, m->in), id = m->id;
+  if (chance(m, 50)) {
+    extent = vyre_build_convert(m->b, VYRE_I32, extent);
+    id = vyre_build_convert(m->b, VYRE_I32, id);
+  }
+  bool is_reversed = chance(m, 30), is_exit = chance(m, 30);
+  vyre_op op =
+      is_exit ? (is_reversed ? VYRE_OP_LE : VYRE_OP_GE) : (is_reversed ? VYRE_OP_GT : VYRE_OP_LT);
+  vyre_value c = is_reversed ? vyre_build_binary(m->b, op, extent, id)
+                             : vyre_build_binary(m->b, op, id, extent);
+  vyre_var v = vyre_build_var(m->b, "v", x);
+  vyre_build_if(m->b, c);
+  vyre_build_set(m->b, v, stir(m, x));
+  vyre_build_end(m->b);
+  return vyre_build_get(m->b, v);
+}
+
+// Uniform arithmetic under a condition that differs, and bounds that ranges decide.
+static vyre_value uniform_under_condition(maker *m, vyre_value x) {
+  vyre_var v = vyre_build_var(m->b, "v", x);
+  vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_LT, x, constant(m, 9)));
+  vyre_value n = vyre_build_convert(m->b, VYRE_I32, vyre_build_param_value(m->b, m->n));
+  vyre_value low = vyre_build_binary(m->b, VYRE_OP_AND, n, vyre_build_i32(m->b, 15));
+  vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_LT, low, vyre_build_i32(m->b, 16)));
+  vyre_build_set(m->b, v, stir(m, add(m, low, x)));
+  vyre_build_end(m->b);
+  vyre_build_end(m->b);
+  return vyre_build_get(m->b, v);
+}
+
+typedef vyre_value (*idiom)(maker *m, vyre_value x);
+
+static vyre_value some_idioms(maker *m, vyre_value x) {
+  static const idiom idioms[] = {guarded_loop,      unswitchable_loop,      constant_loop,
+                                 repeated_accesses, private_array,          idle_atomics,
+                                 checked_id,        uniform_under_condition};
+  for (int i = 0; i < 2; i++) x = idioms[random_below(&m->random, 8)](m, x);
+  return x;
+}
+
+// ---- regions ------------------------------------------------------------------------------------
+
+static void begin(maker *m, const char *name, vyre_value (*extent)(maker *m), uint32_t group) {
+  vyre_build_region_begin(m->b, name);
+  vyre_value grid = extent(m);
+  vyre_build_grid(m->b, 1, &grid, (uint32_t[3]){group, 1, 1});
+  m->id = vyre_build_id(m->b, VYRE_OP_GLOBAL_ID, 0);
+}
+
+static vyre_value whole(maker *m) {
+  return vyre_build_len(m->b, m->in);
+}
+
+static vyre_value part(maker *m) {
+  return vyre_build_param_value(m->b, m->n);
+}
+
+// Stage k reads what stage k - 1 left, at its own element or at a neighbour's, and leaves its own.
+static void pipeline(maker *m) {
+  uint32_t stages = random_range(&m->random, 2, TRANSIENTS);
+  for (uint32_t i = 0; i <= stages; i++) {
+    char name[] = {'s', (char)('0' + i), 0};
+    begin(m, name, chance(m, 80) ? whole : part, 64);
+    vyre_value at = m->id;
+    if (i && chance(m, 15)) at = vyre_build_binary(m->b, VYRE_OP_ADD, at, vyre_build_u32(m->b, 1));
+    vyre_value x = vyre_build_load(m->b, i ? m->temporary[i - 1] : m->in, at);
+    if (chance(m, 40)) x = some_idioms(m, x);
+    if (chance(m, 30))
+      x = add(m, x,
+              vyre_build_convert(m->b, VYRE_I32, vyre_build_id(m->b, VYRE_OP_GLOBAL_SIZE, 0)));
+    vyre_mem to = i == stages ? m->out : m->temporary[i];
+    vyre_build_store(m->b, to, m->id, stir(m, x));
+    vyre_build_region_end(m->b);
+  }
+}
+
+static void single(maker *m) {
+  begin(m, "main", chance(m, 80) ? whole : part, 32);
+  vyre_value x = some_idioms(m, vyre_build_load(m->b, m->in, m->id));
+  vyre_build_store(m->b, m->out, m->id, x);
+  vyre_build_region_end(m->b);
+}
+
+static vyre_value hundred(maker *m) {
+  return vyre_build_u32(m->b, ELEMENTS);
+}
+
+// Barriers at the start, doubled and at the end, around an exchange over shared memory.
+static void barriers(maker *m) {
+  begin(m, "group", hundred, 20);
+  vyre_mem s = vyre_build_shared(m->b, "s", VYRE_I32, 20);
+  vyre_value l = vyre_build_id(m->b, VYRE_OP_LOCAL_ID, 0);
+  if (chance(m, 50)) vyre_build_barrier(m->b);
+  vyre_value x = stir(m, vyre_build_load(m->b, m->in, m->id));
+  vyre_build_store(m->b, s, l, x);
+  vyre_build_barrier(m->b);
+  if (chance(m, 50)) x = stir(m, x);
+  if (chance(m, 50)) vyre_build_barrier(m->b);
+  vyre_value other = vyre_build_binary(m->b, VYRE_OP_SUB, vyre_build_u32(m->b, 19), l);
+  x = add(m, x, vyre_build_load(m->b, s, other));
+  vyre_build_store(m->b, m->out, m->id, x);
+  if (chance(m, 50)) vyre_build_barrier(m->b);
+  vyre_build_region_end(m->b);
+}
+
+// ---- the trial ----------------------------------------------------------------------------------
+
+static void make_program(maker *m) {
+  m->n = vyre_build_param(m->b, "n", VYRE_U32);
+  m->in = vyre_build_buffer(m->b, "in", VYRE_I32, VYRE_READ, 0);
+  m->out = vyre_build_buffer(m->b, "out", VYRE_I32, VYRE_READWRITE, 0);
+  m->count = vyre_build_buffer(m->b, "count", VYRE_U32, VYRE_READWRITE, 0);
+  vyre_build_buffer(m->b, "unused", VYRE_F32, VYRE_READWRITE, 0);
+  vyre_value length = vyre_build_len(m->b, m->in);
+  for (int i = 0; i < TRANSIENTS; i++)
+    m->temporary[i] =
+        vyre_build_transient(m->b, (char[]){'t', (char)('0' + i), 0}, VYRE_I32, length);
+  uint32_t kind = random_below(&m->random, 4);
+  if (kind < 2)
+    pipeline(m);
+  else if (kind == 2)
+    single(m);
+  else
+    barriers(m);
+}
+
+static bool make_inputs(maker *m, trial *t) {
+  t->params = calloc(1, sizeof *t->params);
+  t->buffers = calloc(BUFFERS, sizeof *t->buffers);
+  if (!t->params || !t->buffers) return false;
+  t->param_count = 1;
+  t->params[0] = vyre_scalar_u32(random_below(&m->random, 2 * ELEMENTS));
+  for (; t->buffer_count < BUFFERS; t->buffer_count++) {
+    vyre_span *span = &t->buffers[t->buffer_count];
+    *span = (vyre_span){malloc(4 * ELEMENTS), 4 * ELEMENTS};
+    if (!span->data) return false;
+    int32_t *elements = span->data;
+    for (int i = 0; i < ELEMENTS; i++) elements[i] = (int32_t)random_below(&m->random, 100) - 20;
+  }
+  return true;
+}
+
+vyre_status idioms_trial(uint64_t seed, trial *out, vyre_error *error) {
+  *out = (trial){0};
+  maker m = {.random = {seed * 2654435761u + 17}, .b = vyre_builder_new("idiom")};
+  if (!m.b) return error_out_of_memory(error);
+  make_program(&m);
+  vyre_status status = vyre_builder_finish(m.b, &out->program, error);
+  vyre_builder_free(m.b);
+  if (status == VYRE_OK && !make_inputs(&m, out)) status = error_out_of_memory(error);
+  if (status != VYRE_OK) trial_fini(out);
+  return status;
+}
