@@ -5,6 +5,7 @@
 #ifndef VYRE_BASE_ARENA_H
 #define VYRE_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct arena_block arena_block;
@@ -12,6 +13,7 @@ typedef struct arena_block arena_block;
 typedef struct arena {
   arena_block *blocks;             // newest first
   size_t used, capacity;           // of the newest block
+  bool is_zeroed;                  // the newest block, past `used`
   size_t allocations, total_bytes; // for the optimizer's report
 } arena;
 

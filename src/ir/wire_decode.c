@@ -313,10 +313,13 @@ static void read_names(decoder *d) {
   p->names = alloc(d, p->code_count, sizeof *p->names);
   for (uint32_t i = 0; p->names && i < count && !d->in.fault; i++) {
     uint32_t gap = read_number(&d->in);
-    if (gap == 0 || gap >= p->code_count - last)
-      fail(&d->in, "a name is of no operation");
+    bool is_there = gap > 0 && gap < p->code_count - last;
+    last = is_there ? last + gap : last;
+    // Statements have no names: no text could show one.
+    if (!is_there || p->code[last].type == VYRE_VOID)
+      fail(&d->in, "a name is of no value");
     else
-      p->names[last += gap] = read_name(&d->in);
+      p->names[last] = read_name(&d->in);
   }
 }
 

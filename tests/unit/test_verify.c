@@ -257,9 +257,9 @@ static void test_valid_programs(void **state) {
       START REGION "region n 1 c0 c0 c0 1 1 1\n",
       BODY "op local_id u32 0\nop param u32 0\nop lt bool %1 %2\nop if void %3\nop barrier void\n"
            "op end void\n",
-      BODY
-      "op array f32 4\nop store void a1 c3 c1\nop load f32 a1 c0\nname 3 sum.0_x\nname 1 sum\n",
-      "program p 1048576\nconst u32 1\n" REGION,
+      BODY "op array f32 4\nop store void a1 c3 c1\nop load f32 a1 c0\nname 3 sum.0_x\n"
+           "name 1 sum\n",
+      ("program p 1048576\nconst u32 1\n" REGION),
   };
   for (size_t i = 0; i < sizeof valid / sizeof *valid; i++) {
     vyre_program *p = listed(valid[i]);
