@@ -75,6 +75,12 @@ foreach(source ${sources})
   add_dependencies(benches bench_${name})
 endforeach()
 
+if(SLEEF_LIBRARY AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+  target_link_libraries(bench_math PRIVATE math_tested mvec)
+else() # its peers are x86 libraries
+  set_target_properties(bench_math PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
+
 # Examples use nothing but the public header and the shared library, as a user's program does.
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.c)
 foreach(source ${sources})

@@ -188,20 +188,62 @@ static vyre_program *build(vyre_op op, vyre_type t) {
   return result;
 }
 
-static unsigned emit_function(vyre_op op, vyre_type t) {
-  vyre_program *p = build(op, t);
-  const char *name = op_table[op].name, *type = TYPES[t], *short_type = type_table[t].name;
-  bool is_binary = op_table[op].operand_count == 2;
-  printf("\nstatic inline %s %s_%s(%s x%s%s%s) {\n", type, name, short_type, type,
-         is_binary ? ", " : "", is_binary ? type : "", is_binary ? " y" : "");
+static void emit_body(const vyre_program *p) {
   range body = p->regions[0].body;
   for (uint32_t i = body.first; i < body.end; i++) emit_inst(p, i);
-  printf("}\nstatic void run_%s_%s(size_t n, const void *x, const void *y, void *out) {\n", name,
-         short_type);
+  printf("}\n");
+}
+
+// The function without the blocks of its ifs, which it only reports.
+static void emit_usual(const vyre_program *p, const char *name, const char *type) {
+  range body = p->regions[0].body;
+  printf("static inline %s usual_%s(%s x, int32_t *is_rare) {\n", type, name, type);
+  for (uint32_t i = body.first; i < body.end; i++) {
+    if (p->code[i].op != VYRE_OP_IF) {
+      emit_inst(p, i);
+      continue;
+    }
+    printf("  *is_rare |= %s;\n", value(p, p->code[i].arg[0]));
+    i = p->code[i].arg[2];
+  }
+  printf("}\n");
+}
+
+// What a vectorising backend does with an if that no lane takes: it is skipped.
+static void emit_blocked_loop(const char *name) {
+  printf("  for (size_t k = 0; k < n; k += 64) {\n"
+         "    size_t end = n - k < 64 ? n : k + 64;\n    int32_t is_rare = 0;\n"
+         "    for (size_t i = k; i < end; i++) r[i] = usual_%s(a[i], &is_rare);\n"
+         "    if (is_rare)\n      for (size_t i = k; i < end; i++) r[i] = %s(a[i]);\n  }\n}\n",
+         name, name);
+}
+
+static bool has_op(const vyre_program *p, vyre_op op) {
+  for (uint32_t i = 1; i < p->code_count; i++)
+    if (p->code[i].op == op) return true;
+  return false;
+}
+
+static unsigned emit_function(vyre_op op, vyre_type t) {
+  vyre_program *p = build(op, t);
+  char name[32];
+  snprintf(name, sizeof name, "%s_%s", op_table[op].name, type_table[t].name);
+  const char *type = TYPES[t];
+  bool is_binary = op_table[op].operand_count == 2;
+  printf("\nstatic inline %s %s(%s x%s%s%s) {\n", type, name, type, is_binary ? ", " : "",
+         is_binary ? type : "", is_binary ? " y" : "");
+  emit_body(p);
+  bool is_blocked = has_op(p, VYRE_OP_IF) && !is_binary;
+  if (is_blocked) emit_usual(p, name, type);
+  printf("static void run_%s(size_t n, const void *x, const void *y, void *out) {\n", name);
   printf("  const %s *restrict a = x, *restrict b = y;\n  %s *restrict r = out;\n  (void)b;\n",
          type, type);
-  printf("  for (size_t i = 0; i < n; i++) r[i] = %s_%s(a[i]%s);\n}\n", name, short_type,
-         is_binary ? ", b[i]" : "");
+  if (is_blocked)
+    emit_blocked_loop(name);
+  else
+    printf("  for (size_t i = 0; i < n; i++) r[i] = %s(a[i]%s);\n}\n", name,
+           is_binary ? ", b[i]" : "");
+  range body = p->regions[0].body;
   unsigned count = body.end - body.first - 2 - op_table[op].operand_count;
   vyre_program_release(p);
   return count;
