@@ -5,7 +5,7 @@
 // points for the others, against double or long double. The worst case is measured again with MPFR.
 // Prints one row per function, as docs/MATH.md has them, and fails when a limit is passed.
 //
-// Usage: math_exhaustive [NAME ...]
+// Usage: math_exhaustive [NAME | NAME.TYPE ...]
 #include "math/expanded.h"
 #include "math/points.h"
 #include "math/reference.h"
@@ -89,9 +89,12 @@ static void run_random(const expanded *f, result *r) {
   }
 }
 
-static bool is_wanted(const char *name, int argc, char **argv) {
+// A name alone stands for both types.
+static bool is_wanted(const expanded *f, int argc, char **argv) {
+  char typed[32];
+  snprintf(typed, sizeof typed, "%s.%s", f->name, vyre_type_name(f->type));
   for (int i = 1; i < argc; i++)
-    if (strcmp(name, argv[i]) == 0) return true;
+    if (strcmp(f->name, argv[i]) == 0 || strcmp(typed, argv[i]) == 0) return true;
   return argc < 2;
 }
 
@@ -101,7 +104,7 @@ int main(int argc, char **argv) {
          "| --- | --- | --- | --- | --- | --- |\n");
   for (size_t i = 0; i < expanded_count; i++) {
     const expanded *f = &expanded_functions[i];
-    if (!is_wanted(f->name, argc, argv)) continue;
+    if (!is_wanted(f, argc, argv)) continue;
     result r = {.worst = -1};
     bool is_all = f->type == VYRE_F32 && f->arity == 1;
     if (is_all)
