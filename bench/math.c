@@ -28,8 +28,9 @@ typedef struct work {
 #define UNARY(X)                                                                                   \
   X(exp)                                                                                           \
   X(exp2)                                                                                          \
-  X(expm1) X(log) X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh)   \
-      X(cosh) X(tanh) X(cbrt)
+  X(expm1)                                                                                         \
+  X(log) X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh)    \
+      X(tanh) X(cbrt)
 #define BINARY(X) X(atan2) X(pow) X(hypot)
 #define ALL(X)    UNARY(X) BINARY(X)
 
@@ -66,20 +67,23 @@ SCALAR_BINARY(fmod)
     for (uint64_t k = 0; k < count; k++)                                                           \
       for (size_t i = 0; i < COUNT; i += lanes) _mm##suffix(out + i, call);                        \
   }
+// clang wants the callee, too, to have the instructions that its arguments need.
+#define AVX2     __attribute__((target("avx2")))
+#define AVX512   __attribute__((target("avx512f")))
 #define V256F(p) _mm256_loadu_ps(p)
 #define V256D(p) _mm256_loadu_pd(p)
 #define V512F(p) _mm512_loadu_ps(p)
 #define V512D(p) _mm512_loadu_pd(p)
 
 #define PEER_UNARY(fn)                                                                             \
-  __m256 _ZGVdN8v_##fn##f(__m256);                                                                 \
-  __m256d _ZGVdN4v_##fn(__m256d);                                                                  \
-  __m512 _ZGVeN16v_##fn##f(__m512);                                                                \
-  __m512d _ZGVeN8v_##fn(__m512d);                                                                  \
-  __m256 Sleef_##fn##f8_u10avx2(__m256);                                                           \
-  __m256d Sleef_##fn##d4_u10avx2(__m256d);                                                         \
-  __m512 Sleef_##fn##f16_u10avx512f(__m512);                                                       \
-  __m512d Sleef_##fn##d8_u10avx512f(__m512d);                                                      \
+  AVX2 __m256 _ZGVdN8v_##fn##f(__m256);                                                            \
+  AVX2 __m256d _ZGVdN4v_##fn(__m256d);                                                             \
+  AVX512 __m512 _ZGVeN16v_##fn##f(__m512);                                                         \
+  AVX512 __m512d _ZGVeN8v_##fn(__m512d);                                                           \
+  AVX2 __m256 Sleef_##fn##f8_u10avx2(__m256);                                                      \
+  AVX2 __m256d Sleef_##fn##d4_u10avx2(__m256d);                                                    \
+  AVX512 __m512 Sleef_##fn##f16_u10avx512f(__m512);                                                \
+  AVX512 __m512d Sleef_##fn##d8_u10avx512f(__m512d);                                               \
   VECTOR_LOOP(mvec2_f32_##fn, "avx2", float, __m256, 8, 256_storeu_ps,                             \
               _ZGVdN8v_##fn##f(V256F(x + i)))                                                      \
   VECTOR_LOOP(mvec2_f64_##fn, "avx2", double, __m256d, 4, 256_storeu_pd,                           \
@@ -104,14 +108,14 @@ UNARY(PEER_UNARY)
 #define JOIN_(fn, t, u, isa) Sleef_##fn##t##_##u##isa
 #define JOIN(fn, t, u, isa)  JOIN_(fn, t, u, isa)
 #define PEER_BINARY(fn)                                                                            \
-  __m256 _ZGVdN8vv_##fn##f(__m256, __m256);                                                        \
-  __m256d _ZGVdN4vv_##fn(__m256d, __m256d);                                                        \
-  __m512 _ZGVeN16vv_##fn##f(__m512, __m512);                                                       \
-  __m512d _ZGVeN8vv_##fn(__m512d, __m512d);                                                        \
-  __m256 JOIN(fn, f8, SLEEF_##fn, avx2)(__m256, __m256);                                           \
-  __m256d JOIN(fn, d4, SLEEF_##fn, avx2)(__m256d, __m256d);                                        \
-  __m512 JOIN(fn, f16, SLEEF_##fn, avx512f)(__m512, __m512);                                       \
-  __m512d JOIN(fn, d8, SLEEF_##fn, avx512f)(__m512d, __m512d);                                     \
+  AVX2 __m256 _ZGVdN8vv_##fn##f(__m256, __m256);                                                   \
+  AVX2 __m256d _ZGVdN4vv_##fn(__m256d, __m256d);                                                   \
+  AVX512 __m512 _ZGVeN16vv_##fn##f(__m512, __m512);                                                \
+  AVX512 __m512d _ZGVeN8vv_##fn(__m512d, __m512d);                                                 \
+  AVX2 __m256 JOIN(fn, f8, SLEEF_##fn, avx2)(__m256, __m256);                                      \
+  AVX2 __m256d JOIN(fn, d4, SLEEF_##fn, avx2)(__m256d, __m256d);                                   \
+  AVX512 __m512 JOIN(fn, f16, SLEEF_##fn, avx512f)(__m512, __m512);                                \
+  AVX512 __m512d JOIN(fn, d8, SLEEF_##fn, avx512f)(__m512d, __m512d);                              \
   VECTOR_LOOP(mvec2_f32_##fn, "avx2", float, __m256, 8, 256_storeu_ps,                             \
               _ZGVdN8vv_##fn##f(V256F(x + i), V256F(y + i)))                                       \
   VECTOR_LOOP(mvec2_f64_##fn, "avx2", double, __m256d, 4, 256_storeu_pd,                           \

@@ -57,12 +57,21 @@ typedef struct reduced { // x = n ln 2 + r; k has n in its low bits
   ref n, k, r;
 } reduced;
 
+static ref log2_e(const mathb *m) {
+  return pick(m, 0x1.715476p0, 0x1.71547652b82fep0);
+}
+static ref minus_ln2(const mathb *m) {
+  return pick(m, -0x1.62e43p-1, -0x1.62e42fefa39efp-1);
+}
+static ref minus_ln2_lo(const mathb *m) {
+  return pick(m, 0x1.05c61p-29, -0x1.abc9e3b39803fp-56);
+}
+
 // The first product is subtracted exactly: it and x are multiples of the same ulp and r is small.
 static reduced reduce_ln2(const mathb *m, ref x) {
-  rounded n = math_round(m, x, pick(m, 0x1.715476p0, 0x1.71547652b82fep0));
-  ref r = fma3(m, n.n, pick(m, -0x1.62e43p-1, -0x1.62e42fefa39efp-1), x);
-  r = fma3(m, n.n, pick(m, 0x1.05c61p-29, -0x1.abc9e3b39803fp-56), r);
-  return (reduced){n.n, n.k, r};
+  rounded n = math_round(m, x, log2_e(m));
+  ref exact = fma3(m, n.n, minus_ln2(m), x);
+  return (reduced){n.n, n.k, fma3(m, n.n, minus_ln2_lo(m), exact)};
 }
 
 static ref exp_reduced(const mathb *m, ref r) {
@@ -88,15 +97,24 @@ ref math_build_exp2(const mathb *m, ref x) {
   return math_scale(m, math_exp2_reduced(m, sub(m, x, n.n)), n.k);
 }
 
+// As reduce_ln2, with what r lost to rounding: for functions whose terms cancel near n = 1.
+static reduced reduce_ln2_pair(const mathb *m, ref x, ref *lo) {
+  rounded n = math_round(m, x, log2_e(m));
+  ref exact = fma3(m, n.n, minus_ln2(m), x);
+  ref r = fma3(m, n.n, minus_ln2_lo(m), exact);
+  *lo = fma3(m, n.n, minus_ln2_lo(m), sub(m, exact, r));
+  return (reduced){n.n, n.k, r};
+}
+
 // 2^n expm1(r) + (2^n - 1), halved so that 2^n does not overflow before the result does.
 ref math_build_expm1(const mathb *m, ref x) {
-  ref c = at_most(m, pick(m, 89, 710), x);
+  ref c = at_most(m, pick(m, 89, 710), x), lo;
   c = at_least(m, pick(m, -18, -38), c);
-  reduced a = reduce_ln2(m, c);
-  ref p = fma3(m, mul(m, a.r, a.r), math_poly(m, &EXPM1, a.r), a.r);
+  reduced a = reduce_ln2_pair(m, c, &lo);
+  ref tail = fma3(m, mul(m, a.r, a.r), math_poly(m, &EXPM1, a.r), lo);
   ref half = exp2_int(m, sub(m, a.k, word(m, 1)));
-  ref y = fma3(m, half, p, sub(m, half, num(m, 0.5)));
-  y = sel(m, eq(m, a.n, num(m, 0)), p, add(m, y, y));
+  ref y = fma3(m, half, tail, fma3(m, half, a.r, sub(m, half, num(m, 0.5))));
+  y = sel(m, eq(m, a.n, num(m, 0)), add(m, a.r, tail), add(m, y, y));
   return sel(m, eq(m, x, num(m, 0)), x, y); // -0 stays -0
 }
 
@@ -104,13 +122,13 @@ ref math_build_expm1(const mathb *m, ref x) {
 // 2^(-n-2) and b = 2^(n-2) +- 2^(-n-2), which needs no division.
 typedef struct hyperbolic {
   ref n;
-  ref less, more;    // 2^(n-2) -+ 2^(-n-2)
-  ref cosh_m1, sinh; // of r
+  ref less, more;       // 2^(n-2) -+ 2^(-n-2)
+  ref cosh_m1, r, tail; // cosh(r) - 1; sinh(r) = r + tail
 } hyperbolic;
 
 static hyperbolic reduce_hyperbolic(const mathb *m, ref x) {
-  ref c = at_most(m, pick(m, 89.5, 710.5), mag(m, x));
-  reduced a = reduce_ln2(m, c);
+  ref lo, c = at_most(m, pick(m, 89.5, 710.5), mag(m, x));
+  reduced a = reduce_ln2_pair(m, c, &lo);
   ref two = word(m, 2);
   ref up = exp2_int(m, sub(m, a.k, two));
   // 2^(-n-2) is far below half an ulp of 2^(n-2) when n is large: n is limited to keep it normal.
@@ -119,20 +137,22 @@ static hyperbolic reduce_hyperbolic(const mathb *m, ref x) {
   ref down = exp2_int(m, sub(m, k, two));
   ref z = mul(m, a.r, a.r);
   ref cosh_m1 = mul(m, z, math_poly(m, &COSH, z));
-  ref sinh = fma3(m, mul(m, a.r, z), math_poly(m, &SINH, z), a.r);
-  return (hyperbolic){a.n, sub(m, up, down), add(m, up, down), cosh_m1, sinh};
+  ref tail = fma3(m, mul(m, a.r, z), math_poly(m, &SINH, z), lo);
+  return (hyperbolic){a.n, sub(m, up, down), add(m, up, down), cosh_m1, a.r, tail};
 }
 
 ref math_build_sinh(const mathb *m, ref x) {
   hyperbolic h = reduce_hyperbolic(m, x);
-  ref y = add(m, h.less, fma3(m, h.less, h.cosh_m1, mul(m, h.more, h.sinh)));
-  y = sel(m, eq(m, h.n, num(m, 0)), h.sinh, add(m, y, y));
+  ref small = fma3(m, h.less, h.cosh_m1, mul(m, h.more, h.tail));
+  ref y = add(m, h.less, fma3(m, h.more, h.r, small));
+  y = sel(m, eq(m, h.n, num(m, 0)), add(m, h.r, h.tail), add(m, y, y));
   return flip_sign(m, y, sign_of(m, x));
 }
 
 ref math_build_cosh(const mathb *m, ref x) {
   hyperbolic h = reduce_hyperbolic(m, x);
-  ref y = add(m, h.more, fma3(m, h.more, h.cosh_m1, mul(m, h.less, h.sinh)));
+  ref small = fma3(m, h.more, h.cosh_m1, mul(m, h.less, h.tail));
+  ref y = add(m, h.more, fma3(m, h.less, h.r, small));
   return add(m, y, y);
 }
 
