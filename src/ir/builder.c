@@ -375,9 +375,17 @@ vyre_value vyre_build_atomic_cas(vyre_builder *b, vyre_mem mem, vyre_value index
   return emit(b, VYRE_OP_ATOMIC_CAS, mem.id, index, expected, desired);
 }
 
-void vyre_build_name(vyre_builder *b, vyre_value value, const char *name) {
+// Statements have no name: no text could show it.
+void builder_name(vyre_builder *b, ref value, const char *name, size_t size) {
   if (!is_usable(b) || ref_is_const(value) || value == 0 || value >= b->code.count) return;
-  b->code.at[value].name = name && *name ? copy_name(b, name) : NULL;
+  if (b->code.at[value].in.type == VYRE_VOID) return;
+  const char *copy = size ? arena_copy_string(&b->program->arena, name, size) : NULL;
+  if (size && !copy) fail_memory(b);
+  b->code.at[value].name = copy;
+}
+
+void vyre_build_name(vyre_builder *b, vyre_value value, const char *name) {
+  builder_name(b, value, name, name ? strlen(name) : 0);
 }
 
 vyre_var vyre_build_var(vyre_builder *b, const char *name, vyre_value first) {

@@ -39,6 +39,9 @@ inst builder_map_inst(vyre_builder *b, const vyre_program *from, uint32_t index,
 uint32_t builder_begin_like(vyre_builder *b, const vyre_program *from, uint32_t region, ref *map);
 void builder_name_if_unnamed(vyre_builder *b, ref value, const char *name);
 
+// As vyre_build_name, with a name that need not end in a NUL.
+void builder_name(vyre_builder *b, ref value, const char *name, size_t size);
+
 // The first mistake, or VYRE_OK; builder_fail sets it unless there is one.
 vyre_status builder_status(const vyre_builder *b);
 void builder_fail(vyre_builder *b, vyre_status status, const char *format, ...)

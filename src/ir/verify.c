@@ -601,13 +601,14 @@ static vyre_status check_region(checker *c, region *r, uint32_t *fault) {
 // ---- interface ----------------------------------------------------------------------------------
 
 static bool is_name_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 static bool is_name(const char *name) {
   size_t size = 0;
-  while (is_name_byte(name[size])) size++;
+  while (is_name_byte(name[size]) ||
+         (name[size] == '.' && size && is_name_byte(name[size + 1])))
+    size++;
   return !name[size] && size > 0 && size <= LIMIT_NAME && !(name[0] >= '0' && name[0] <= '9');
 }
 
@@ -620,8 +621,8 @@ static vyre_status check_name(const char *name, vyre_error *error) {
     shown[size] = name[size] >= ' ' && name[size] < 127 ? name[size] : '?';
   shown[size] = 0;
   return refuse(error, VERIFY_V081,
-                "`%s` is no name. Fix: use letters, digits, `_` and `.`, no leading digit, at most "
-                "%d bytes",
+                "`%s` is no name. Fix: use letters, digits, `_`, and `.` between them, no leading "
+                "digit, at most %d bytes",
                 shown, LIMIT_NAME);
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// Numbers in the text form: from digits to the bits of a type, correctly rounded, and back as the
+// shortest text that gives the same bits. Neither depends on the locale of the process. Pure
+// functions: any thread.
+#ifndef VYRE_IR_TEXT_LITERAL_H
+#define VYRE_IR_TEXT_LITERAL_H
+
+#include "base/strbuf.h"
+#include "ir/types.h"
+
+#include <locale.h>
+
+typedef struct literal {
+  uint64_t magnitude;    // of an integer
+  uint32_t offset, size; // its text in the source, without sign and suffix
+  uint8_t suffix;        // vyre_type, VYRE_VOID when there is none
+  bool is_float;         // written with a point or an exponent
+  bool is_negative;
+  bool is_huge; // an integer that does not fit 64 bits
+} literal;
+
+typedef enum literal_fit {
+  LITERAL_FITS,
+  LITERAL_WRONG_KIND,
+  LITERAL_OUT_OF_RANGE,
+  LITERAL_NO_MEMORY,
+} literal_fit;
+
+// Fills `magnitude` and `is_huge` of an integer from its text.
+void literal_read_int(literal *l, const char *source);
+// `c_locale` is newlocale(LC_ALL_MASK, "C", 0). *bits is set when the result is LITERAL_FITS.
+literal_fit literal_bits(const literal *l, const char *source, vyre_type type, locale_t c_locale,
+                         uint64_t *bits);
+
+// Prints a constant without a suffix. The thread must use the C locale, given as `c_locale` too.
+void literal_print(strbuf *s, vyre_type type, uint64_t bits, bool as_hex, locale_t c_locale);
+// Whether the text of the constant says its type: true, inf_f32.
+bool literal_tells_type(vyre_type type, uint64_t bits);
+
+#endif
