@@ -475,7 +475,7 @@ static vyre_mem add_buffer(vyre_builder *b, const char *name, vyre_type type, vy
                  name ? name : "");
     return (vyre_mem){0};
   }
-  buffer made = {copy_name(b, name ? name : ""), type, access, is_transient, length};
+  buffer made = {copy_name(b, name ? name : ""), type, access, is_transient, length, b->place};
   if (!vec_push(&b->buffers, made)) fail_memory(b);
   return (vyre_mem){MEM_REF(MEM_BUFFER, b->buffers.count - 1)};
 }
@@ -503,7 +503,8 @@ void vyre_build_region_begin(vyre_builder *b, const char *name) {
   region made = {.name = copy_name(b, name ? name : ""),
                  .grid_code = {here, here},
                  .body = {here, here},
-                 .shared = {first_shared, first_shared}};
+                 .shared = {first_shared, first_shared},
+                 .place = b->place};
   if (!vec_push(&b->regions, made)) fail_memory(b);
   b->section = IN_GRID;
 }
@@ -724,6 +725,12 @@ static bool fill_program(vyre_builder *b) {
   return ok;
 }
 
+static source_place place_of(const vyre_program *p, uint32_t fault) {
+  if (fault & FAULT_REGION) return p->regions[fault & ~FAULT_REGION].place;
+  if (fault & FAULT_BUFFER) return p->buffers[fault & ~FAULT_BUFFER].place;
+  return p->places ? p->places[fault] : (source_place){0};
+}
+
 vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, vyre_error *error) {
   *out = NULL;
   if (offset) *offset = 0;
@@ -740,7 +747,7 @@ vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, 
   } else {
     uint32_t fault = 0;
     status = program_freeze(b->program, &fault, error);
-    if (offset && b->program->places) *offset = b->program->places[fault].offset;
+    if (offset) *offset = place_of(b->program, fault).offset;
   }
   if (status == VYRE_OK) {
     *out = b->program;

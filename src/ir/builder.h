@@ -52,7 +52,7 @@ void builder_comment(vyre_builder *b, uint32_t kind, uint32_t anchor, const char
                      size_t size);
 
 // As vyre_builder_finish, with the place of a fault: *offset is the source offset plus 1 that
-// builder_at gave for the operation at fault, 0 when there is none.
+// builder_at gave for the operation or declaration at fault, 0 when there is none.
 vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, vyre_error *error);
 
 #endif

@@ -66,6 +66,10 @@ typedef struct range { // of code: first <= i < end
   uint32_t first, end;
 } range;
 
+typedef struct source_place { // byte offset in the text that something came from, plus 1; 0: unknown
+  uint32_t offset;
+} source_place;
+
 typedef struct param {
   const char *name;
   vyre_type type;
@@ -77,6 +81,7 @@ typedef struct buffer {
   vyre_access access;
   bool is_transient;
   ref length; // in the header code; 0: as bound
+  source_place place;
 } buffer;
 
 typedef struct shared_array {
@@ -96,11 +101,8 @@ typedef struct region {
   bool is_elastic;        // derived: nothing in the body depends on the workgroup
   bool has_barrier;       // derived
   uint32_t private_bytes; // derived: sum of the private arrays
+  source_place place;
 } region;
-
-typedef struct source_place { // byte offset in the text the operation came from, plus 1; 0: unknown
-  uint32_t offset;
-} source_place;
 
 // A comment of the text form, kept so that formatting loses nothing. `anchor` is the operation it
 // stands before, or an item number for declarations; only the text form looks at it.
@@ -138,7 +140,10 @@ static inline vyre_type ref_type(const vyre_program *p, ref r) {
 
 // The last step of the builder: links the blocks, derives what regions carry, verifies, counts
 // statistics, computes the fingerprint. On failure the program is still the caller's to release, and
-// *fault (may be NULL) is the operation at fault, 0 when there is none.
+// *fault (may be NULL) is the operation at fault, or the declaration (FAULT_BUFFER or FAULT_REGION
+// with its number), 0 when there is none.
+#define FAULT_BUFFER 0x40000000u
+#define FAULT_REGION 0x80000000u
 vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error);
 // The same without the fingerprint: the decoder has the canonical bytes at hand and hashes those.
 vyre_status program_check(vyre_program *program, uint32_t *fault, vyre_error *error);

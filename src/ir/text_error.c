@@ -74,16 +74,24 @@ static bool is_candidate(const symbol *s, text_code code) {
   }
 }
 
+static uint32_t common_prefix(const symbol *a, const symbol *b) {
+  uint32_t i = 0;
+  while (i < a->size && i < b->size && a->text[i] == b->text[i]) i++;
+  return i;
+}
+
+// The nearest one, and of those the one that begins most alike.
 static const symbol *find_near(const parser *p, const symbol *unknown, text_code code) {
   unsigned least = unknown->size < 4 ? 1 : 2;
   const symbol *near = NULL;
-  for (size_t i = 0; i < p->symbols.list.count && least; i++) {
+  for (size_t i = 0; i < p->symbols.list.count; i++) {
     const symbol *s = &p->symbols.list.at[i];
     if (s == unknown || !is_candidate(s, code)) continue;
     unsigned d = distance(unknown->text, unknown->size, s->text, s->size, least);
     if (d > least || d >= unknown->size) continue;
+    if (near && d == least && common_prefix(s, unknown) <= common_prefix(near, unknown)) continue;
     near = s;
-    least = d - 1; // only a nearer one is better
+    least = d;
   }
   return near;
 }

@@ -109,6 +109,7 @@ static bool read_buffer(parser *p, bool is_transient) {
   vyre_type type;
   ref length;
   vyre_access access = VYRE_READWRITE;
+  uint32_t offset = p->token.offset;
   parser_comments_before(p, COMMENT_BEFORE_ITEM, p->items, true);
   parser_next(p);
   if (!read_declared_name(p, &number, name)) return false;
@@ -116,6 +117,7 @@ static bool read_buffer(parser *p, bool is_transient) {
   if (!parser_expect(p, TOKEN_COLON, "`:`") || !parser_type(p, &type) || !read_length(p, &length))
     return false;
   if (!is_transient && !read_access(p, &access)) return false;
+  builder_at(p->builder, offset);
   if (is_transient)
     vyre_build_transient(p->builder, name, type, length);
   else
@@ -274,7 +276,8 @@ static vyre_status finish(parser *p, vyre_program **out) {
   size_t offset = 0;
   vyre_status status = builder_finish(p->builder, out, &offset, p->error);
   if (status == VYRE_OK || !p->error) return status;
-  if (offset) error_place(p->error, p->file, p->text, p->size, offset - 1);
+  error_place(p->error, p->file, p->text, p->size, offset ? offset - 1 : 0);
+  if (!offset) p->error->line = p->error->column = p->error->excerpt[0] = 0; // only the file
   return status;
 }
 

@@ -67,33 +67,39 @@ static bool waits(const printer *pr, ref r) {
   return !ref_is_const(r) && r && (pr->ops[r].flags & OP_WAITS);
 }
 
-// Takes the waiting operands that are on top of the stack in their order, and prints the others.
-// `op` is 0 for extents, which are in no operation.
-static void take_operands(printer *pr, const ref *operands, int count, uint32_t op) {
-  size_t top = pr->stack.count;
-  int k = count - 1;
-  for (; k >= 0; k--) {
-    if (!waits(pr, operands[k])) continue;
-    bool is_next = top > pr->stack_done && pr->stack.at[top - 1] == operands[k];
-    if (!is_next || (op && !fits_inside(pr, op, k, operands[k]))) break;
-    top--;
+// How many operands can be taken: those are the topmost on the stack, in their order.
+static size_t count_takeable(const printer *pr, const ref *operands, int count, uint32_t op) {
+  for (size_t taken = (size_t)count; taken > 0; taken--) {
+    if (pr->stack.count < pr->stack_done + taken) continue;
+    size_t next = pr->stack.count - taken;
+    bool fits = true;
+    for (int k = 0; k < count; k++) {
+      if (!waits(pr, operands[k]) || pr->ops[operands[k]].number < pr->stack.count - taken)
+        continue;
+      fits &= pr->ops[operands[k]].number == next++;
+      fits &= !op || fits_inside(pr, op, k, operands[k]);
+    }
+    if (fits && next == pr->stack.count) return taken;
   }
+  return 0;
+}
+
+// Takes what it can of the waiting operands, and prints the others. `op` is 0 for extents, which
+// are in no operation.
+static void take_operands(printer *pr, const ref *operands, int count, uint32_t op) {
+  size_t taken = count_takeable(pr, operands, count, op), top = pr->stack.count - taken;
   size_t print_end = pr->stack_done;
-  for (; k >= 0; k--)
-    if (waits(pr, operands[k]) && pr->ops[operands[k]].number + 1 > print_end)
-      print_end = pr->ops[operands[k]].number + 1;
-  // The ones taken leave the stack first, so that what is printed now does not see them.
-  size_t taken = pr->stack.count - top;
-  uint32_t first = op;
-  for (size_t i = 0; i < taken; i++) {
-    uint32_t operand = pr->stack.at[top + i];
-    op_state *s = &pr->ops[operand];
+  for (int k = 0; k < count; k++) {
+    size_t place = waits(pr, operands[k]) ? pr->ops[operands[k]].number : SIZE_MAX;
+    if (place < top && place + 1 > print_end) print_end = place + 1;
+  }
+  if (op && taken) pr->ops[op].first = pr->ops[pr->stack.at[top]].first;
+  for (size_t i = top; i < pr->stack.count; i++) {
+    op_state *s = &pr->ops[pr->stack.at[i]];
     s->flags = (uint8_t)((s->flags & ~OP_WAITS) | OP_INLINE);
-    if (i == 0) first = s->first;
   }
   pr->stack.count = top;
   print_waiting(pr, print_end);
-  if (op) pr->ops[op].first = first;
 }
 
 static void take_inst_operands(printer *pr, uint32_t op) {

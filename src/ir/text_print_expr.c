@@ -11,22 +11,19 @@
 // ---- names --------------------------------------------------------------------------------------
 
 void name_put(printer *pr, const char *name, uint32_t number) {
-  strbuf_puts(&pr->line, name);
-  if (number > 1) strbuf_printf(&pr->line, "$%u", number);
+  bool is_named = name && *name;
+  if (is_named) strbuf_puts(&pr->line, name);
+  if (!is_named || number > 1) strbuf_printf(&pr->line, "$%u", number);
 }
 
 void name_put_op(printer *pr, uint32_t op) {
-  const char *name = pr->program->names ? pr->program->names[op] : NULL;
-  if (name)
-    name_put(pr, name, pr->ops[op].number);
-  else
-    strbuf_printf(&pr->line, "$%u", pr->ops[op].number);
+  name_put(pr, pr->program->names ? pr->program->names[op] : NULL, pr->ops[op].number);
 }
 
 // Things of one name end in the reverse order of their declaration, so counting those that can be
 // seen gives each a number of its own. A word of the language counts as one.
 uint32_t name_declare(printer *pr, const char *name) {
-  if (!name) return ++pr->unnamed;
+  if (!name || !*name) return ++pr->unnamed;
   uint32_t size = (uint32_t)strlen(name);
   uint32_t number = symbols_intern(&pr->symbols, name, size, size);
   if (number == UINT32_MAX || !vec_push(&pr->scope, number)) {

@@ -582,16 +582,20 @@ static vyre_status derive_region(const checker *c, region *r) {
 }
 
 static vyre_status check_region(checker *c, region *r, uint32_t *fault) {
+  const uint32_t whole = FAULT_REGION | (uint32_t)(r - c->p->regions);
+  *fault = whole;
   vyre_status status = check_workgroup(c, r);
   c->region = r;
   if (status == VYRE_OK) status = check_code(c, r->grid_code, true, fault);
+  if (status == VYRE_OK) *fault = whole;
   for (int k = 0; k < 3 && status == VYRE_OK; k++)
     status = check_extent(c, r->grid[k], r->grid_code, r->name);
   if (status == VYRE_OK) status = check_shared(c, r);
   if (status == VYRE_OK) status = check_code(c, r->body, false, fault);
+  if (status == VYRE_OK) *fault = whole;
   if (status == VYRE_OK) status = derive_region(c, r);
-  if (status != VYRE_OK || !r->has_barrier) return status;
-  *fault = verify_find_divergent_barrier(c->p, r, &c->barrier_work);
+  if (status != VYRE_OK) return status;
+  *fault = r->has_barrier ? verify_find_divergent_barrier(c->p, r, &c->barrier_work) : 0;
   if (!*fault) return VYRE_OK;
   return refuse(c->error, VERIFY_V066,
                 "only some invocations of a workgroup reach this barrier. Fix: move it out of the "
@@ -606,8 +610,7 @@ static bool is_name_byte(char c) {
 
 static bool is_name(const char *name) {
   size_t size = 0;
-  while (is_name_byte(name[size]) ||
-         (name[size] == '.' && size && is_name_byte(name[size + 1])))
+  while (is_name_byte(name[size]) || (name[size] == '.' && size && is_name_byte(name[size + 1])))
     size++;
   return !name[size] && size > 0 && size <= LIMIT_NAME && !(name[0] >= '0' && name[0] <= '9');
 }
@@ -691,7 +694,7 @@ static vyre_status check_limits(const vyre_program *p, vyre_error *error) {
   return refuse(error, VERIFY_V060, "the program has no region, so it does nothing. Fix: add one");
 }
 
-static vyre_status check_interface(const checker *c) {
+static vyre_status check_interface(const checker *c, uint32_t *fault) {
   const vyre_program *p = c->p;
   for (uint32_t i = 0; i < p->param_count; i++)
     if (p->params[i].type <= VYRE_VOID || p->params[i].type >= VYRE_TYPE_COUNT)
@@ -699,6 +702,7 @@ static vyre_status check_interface(const checker *c) {
                     p->params[i].name);
   for (uint32_t i = 0; i < p->buffer_count; i++) {
     const buffer *b = &p->buffers[i];
+    *fault = FAULT_BUFFER | i;
     if (b->type <= VYRE_VOID || b->type >= VYRE_TYPE_COUNT || !b->access ||
         b->access > VYRE_READWRITE)
       return refuse(c->error, VERIFY_V012, "buffer `%s` has no type or access. Fix: give it one",
@@ -710,6 +714,7 @@ static vyre_status check_interface(const checker *c) {
     vyre_status status = b->length ? check_extent(c, b->length, p->header, b->name) : VYRE_OK;
     if (status != VYRE_OK) return status;
   }
+  *fault = 0;
   for (uint32_t i = 0; i < p->const_count; i++) {
     const constant *k = &p->consts[i];
     if (k->type <= VYRE_VOID || k->type >= VYRE_TYPE_COUNT ||
@@ -734,7 +739,7 @@ vyre_status verify_program(vyre_program *p, uint32_t *fault, vyre_error *error) 
     status = check_interface_names(p, scratch, error);
     if (status == VYRE_OK) status = check_other_names(p, fault, error);
     // Parameters, buffers and constants come first: the code's checks read their types.
-    if (status == VYRE_OK) status = check_interface(&c);
+    if (status == VYRE_OK) status = check_interface(&c, fault);
     if (status == VYRE_OK) status = check_code(&c, p->header, true, fault);
     for (uint32_t i = 0; i < p->region_count && status == VYRE_OK; i++)
       status = check_region(&c, &p->regions[i], fault);

@@ -21,7 +21,7 @@ typedef struct verify_rule {
 extern const verify_rule verify_rules[VERIFY_COUNT];
 
 // Fills the links of structure operations (see program.h). On failure *fault is the operation at
-// fault, or 0 when the fault is not in an operation; the text form turns it into a place.
+// fault, or 0 when it is in none; see program_freeze.
 vyre_status verify_link(vyre_program *program, uint32_t *fault, vyre_error *error);
 // Checks all rules on a linked program and fills what regions derive (is_elastic and the like).
 vyre_status verify_program(vyre_program *program, uint32_t *fault, vyre_error *error);
