@@ -211,9 +211,9 @@ void wire_checksum(const uint8_t *file, const wire_offsets offsets,
                    const uint8_t fingerprint[HASH_BYTES], uint8_t out[HASH_BYTES]) {
   hasher hash;
   hash_init(&hash);
+  hash_update(&hash, file + offsets[WIRE_NAMES], offsets[WIRE_SECTION_COUNT] - offsets[WIRE_NAMES]);
   hash_update(&hash, file + WIRE_AT_TABLE, WIRE_AT_SECTIONS - WIRE_AT_TABLE);
   hash_update(&hash, fingerprint, HASH_BYTES);
-  hash_update(&hash, file + offsets[WIRE_NAMES], offsets[WIRE_SECTION_COUNT] - offsets[WIRE_NAMES]);
   hash_final(&hash, out);
 }
 
