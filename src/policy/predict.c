@@ -16,12 +16,15 @@ enum {
   FULL = 10000, // basis points
 };
 
-// One stream of keys and the ways of predicting it. A ring: `count` keys, the last at `head`.
+// One stream of keys and the ways of predicting it. A ring of a power of two: `count` keys, the
+// last at `head`.
 typedef struct stream {
   uint32_t values, window;
   uint32_t count, head;
   uint64_t *keys;   // window * values
   uint64_t *hashes; // window
+  uint64_t *ids;    // window; equal keys have equal ids
+  uint64_t next_id;
   // Per way: what it says comes next, and how the last ones went (a bit each, newest lowest).
   uint64_t *next; // PREDICT_KIND_COUNT * values
   bool speaks[PREDICT_KIND_COUNT];
@@ -45,7 +48,7 @@ const char *predict_kind_name(predict_kind kind) {
 
 // The key `back` steps ago; 0 is the last one.
 static uint32_t at(const stream *s, uint32_t back) {
-  return (s->head + s->window - back) % s->window;
+  return (s->head - back) & (s->window - 1);
 }
 
 static const uint64_t *key(const stream *s, uint32_t back) {
@@ -57,21 +60,30 @@ static bool same_values(const stream *s, const uint64_t *a, const uint64_t *b) {
 }
 
 static bool same_keys(const stream *s, uint32_t back_a, uint32_t back_b) {
-  return s->hashes[at(s, back_a)] == s->hashes[at(s, back_b)] &&
-         same_values(s, key(s, back_a), key(s, back_b));
+  return s->ids[at(s, back_a)] == s->ids[at(s, back_b)];
+}
+
+// The id of the newest key, which is that of an equal one if there is any.
+static uint64_t identify(stream *s) {
+  for (uint32_t back = 1; back < s->count; back++)
+    if (s->hashes[at(s, back)] == s->hashes[s->head] && same_values(s, key(s, back), key(s, 0)))
+      return s->ids[at(s, back)];
+  return s->next_id++;
 }
 
 static bool stream_init(stream *s, uint32_t values, uint32_t window) {
   *s = (stream){.values = values, .window = window, .head = window - 1};
   s->keys = calloc((size_t)window * values + 1, sizeof *s->keys);
   s->hashes = calloc(window, sizeof *s->hashes);
+  s->ids = calloc(window, sizeof *s->ids);
   s->next = calloc((size_t)PREDICT_KIND_COUNT * values + 1, sizeof *s->next);
-  return s->keys && s->hashes && s->next;
+  return s->keys && s->hashes && s->ids && s->next;
 }
 
 static void stream_fini(stream *s) {
   free(s->keys);
   free(s->hashes);
+  free(s->ids);
   free(s->next);
 }
 
@@ -219,10 +231,11 @@ static bool score(stream *s, const uint64_t *values, bool *spoke) {
 }
 
 static void append(stream *s, const uint64_t *values) {
-  s->head = (s->head + 1) % s->window;
+  s->head = (s->head + 1) & (s->window - 1);
   if (s->values) memcpy(s->keys + (size_t)s->head * s->values, values, s->values * sizeof *values);
   s->hashes[s->head] = hash_fast(values, s->values * sizeof *values);
   if (s->count < s->window) s->count++;
+  s->ids[s->head] = identify(s);
   for (int kind = 0; kind < PREDICT_KIND_COUNT; kind++)
     s->speaks[kind] = say(s, (predict_kind)kind, 1, s->next + (size_t)kind * s->values);
 }
@@ -232,6 +245,7 @@ static void append(stream *s, const uint64_t *values) {
 predictor *predictor_new(uint32_t value_count, uint32_t window) {
   if (!window) window = PREDICT_WINDOW;
   if (value_count > PREDICT_MAX_VALUES || window > PREDICT_MAX_WINDOW) return NULL;
+  while (window & (window - 1)) window += window & -window; // up to a power of two
   predictor *p = calloc(1, sizeof *p);
   if (!p) return NULL;
   p->trust_bps = FULL;
@@ -255,7 +269,7 @@ void predictor_observe(predictor *p, const uint64_t *values, bool missed) {
   bool spoke, right;
   bool repeats = p->all.count && same_values(&p->all, key(&p->all, 0), values);
   score(&p->all, values, &spoke);
-  uint32_t slot = (p->all.head + 1) % p->all.window;
+  uint32_t slot = (p->all.head + 1) & (p->all.window - 1);
   p->missed += missed;
   p->missed -= p->misses[slot];
   p->misses[slot] = missed;

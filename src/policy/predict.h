@@ -35,7 +35,8 @@ typedef struct prediction {
 
 typedef struct predictor predictor;
 
-// `window` 0: PREDICT_WINDOW. NULL when out of memory or above the limits.
+// `window` 0: PREDICT_WINDOW; rounded up to a power of two. NULL when out of memory or above the
+// limits.
 predictor *predictor_new(uint32_t value_count, uint32_t window);
 void predictor_free(predictor *p);
 
