@@ -96,25 +96,39 @@ static void sync_directory_of(char *path) {
   close(fd);
 }
 
-vyre_status file_replace(const char *path, const void *data, size_t size, vyre_error *error) {
+// Writes to the open temporary file and gives it the name of the real one. Returns errno.
+static int finish_replace(int fd, char *temporary, const char *path, const void *data,
+                          size_t size) {
+  int reason = write_all(fd, data, size);
+  if (!reason && fchmod(fd, 0644) < 0) reason = errno;
+  if (!reason && fsync(fd) < 0) reason = errno;
+  if (close(fd) < 0 && !reason) reason = errno;
+  if (!reason && rename(temporary, path) < 0) reason = errno;
+  if (reason)
+    unlink(temporary);
+  else
+    sync_directory_of(temporary);
+  return reason;
+}
+
+static vyre_status replace(const char *path, const char *suffix, bool unique, const void *data,
+                           size_t size, vyre_error *error) {
   strbuf name = {0};
-  strbuf_printf(&name, "%s.XXXXXX", path);
+  strbuf_printf(&name, "%s%s", path, suffix);
   char *temporary = strbuf_take(&name, NULL);
   if (!temporary) return error_out_of_memory(error);
-  int reason = 0, fd = mkstemp(temporary);
-  if (fd < 0) {
-    reason = errno;
-  } else {
-    reason = write_all(fd, data, size);
-    if (!reason && fchmod(fd, 0644) < 0) reason = errno;
-    if (!reason && fsync(fd) < 0) reason = errno;
-    if (close(fd) < 0 && !reason) reason = errno;
-    if (!reason && rename(temporary, path) < 0) reason = errno;
-    if (reason)
-      unlink(temporary);
-    else
-      sync_directory_of(temporary);
-  }
+  int fd = unique ? mkstemp(temporary)
+                  : open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int reason = fd < 0 ? errno : finish_replace(fd, temporary, path, data, size);
   free(temporary);
   return reason ? io_error(error, "write", path, reason) : VYRE_OK;
+}
+
+vyre_status file_replace(const char *path, const void *data, size_t size, vyre_error *error) {
+  return replace(path, ".XXXXXX", true, data, size, error);
+}
+
+vyre_status file_replace_exclusive(const char *path, const void *data, size_t size,
+                                   vyre_error *error) {
+  return replace(path, ".tmp", false, data, size, error);
 }
