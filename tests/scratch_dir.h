@@ -31,11 +31,11 @@ static inline int scratch_dir_remove(void **state) {
   return nftw(scratch_dir, scratch_dir_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-// `name` in the directory. Four results may be in use at once.
+// `name` in the directory. Eight results may be in use at once.
 static inline char *scratch_path(const char *name) {
-  static char paths[4][256];
+  static char paths[8][256];
   static unsigned next;
-  char *path = paths[next++ % 4];
+  char *path = paths[next++ % 8];
   snprintf(path, sizeof paths[0], "%s/%s", scratch_dir, name);
   return path;
 }
