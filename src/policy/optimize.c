@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "policy/optimize.h"
+
+#include "base/error.h"
+#include "ir/stats.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- the table ----------------------------------------------------------------------------------
+
+enum { MAX_PASSES = 64 };
+
+// Made once: the pass records for selection, and whether the table is sound.
+static struct {
+  pthread_once_t once;
+  select_index *index;
+  vyre_status status;
+  vyre_error error;
+} shared = {.once = PTHREAD_ONCE_INIT};
+
+static void make_shared(void) {
+  size_t count;
+  const pass *const *passes = pass_table(&count);
+  const pass_info *infos[MAX_PASSES];
+  shared.status = pass_table_check(passes, count, &shared.error);
+  if (shared.status != VYRE_OK) return;
+  if (count > MAX_PASSES) VYRE_BUG("policy/optimize", "%zu passes: raise MAX_PASSES", count);
+  for (size_t i = 0; i < count; i++) infos[i] = &passes[i]->info;
+  shared.index = select_index_new(infos, count);
+  if (!shared.index) shared.status = error_out_of_memory(&shared.error);
+}
+
+static vyre_status get_index(const select_index **out, vyre_error *error) {
+  pthread_once(&shared.once, make_shared);
+  if (shared.status != VYRE_OK && error) *error = shared.error;
+  *out = shared.index;
+  return shared.status;
+}
+
+// ---- choosing -----------------------------------------------------------------------------------
+
+// What fusion goes by is the program; what the others go by is the region.
+static vyre_status region_stats(const vyre_program *p, uint32_t r, const optimize_options *o,
+                                vyre_stats *out, vyre_error *error) {
+  vyre_status status = stats_compute_region(p, r, out, error);
+  out->top_level_regions = p->stats.top_level_regions;
+  if (o->lengths) out->peak_memory_bytes = stats_peak_memory(p, o->lengths);
+  return status;
+}
+
+static vyre_status select_region(const vyre_program *p, uint32_t r, const optimize_options *o,
+                                 unsigned profiles, select_decision *out, vyre_error *error) {
+  const select_index *index;
+  vyre_stats stats;
+  vyre_status status = get_index(&index, error);
+  if (status == VYRE_OK) status = region_stats(p, r, o, &stats, error);
+  if (status != VYRE_OK) return status;
+  select_input input = {.profiles = profiles,
+                        .stats = &stats,
+                        .op_id = p->name,
+                        .region = p->regions[r].name,
+                        .hints = o->hints,
+                        .report = o->previous};
+  return select_passes(index, &input, out) ? VYRE_OK : error_out_of_memory(error);
+}
+
+static bool is_wanted(const optimize_options *o, unsigned profiles, const select_decision *d) {
+  if (o->mode == OPTIMIZE_NOTHING) return false;
+  if (o->mode == OPTIMIZE_EVERYTHING) return pass_profile_accepts(profiles, d->pass) || d->selected;
+  return d->selected;
+}
+
+// The reason for a pass that runs nowhere is that of the first region.
+static vyre_status choose(optimize_result *out, const vyre_program *p, const optimize_options *o,
+                          bool *selected, const char **reasons, vyre_error *error) {
+  unsigned profiles = o->profiles ? o->profiles : PASS_PROFILE_RELEASE;
+  for (uint32_t r = 0; r < p->region_count; r++) {
+    select_decision *row = &out->decisions[r * out->pass_count];
+    vyre_status status = select_region(p, r, o, profiles, row, error);
+    if (status != VYRE_OK) return status;
+    for (size_t i = 0; i < out->pass_count; i++) {
+      selected[i * p->region_count + r] = is_wanted(o, profiles, &row[i]);
+      if (r == 0) reasons[i] = select_reason_name(row[i].reason);
+    }
+  }
+  return VYRE_OK;
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+static opt_plan plan_of(const optimize_options *o) {
+  return (opt_plan){.caps = o->caps,
+                    .max_iterations = o->max_iterations,
+                    .stop_after = o->stop_after,
+                    .watch = o->watch,
+                    .watch_context = o->watch_context};
+}
+
+static vyre_status run_named(vyre_program *p, const optimize_options *o, optimize_result *out,
+                             vyre_error *error) {
+  const pass *passes[MAX_PASSES];
+  size_t count = 0;
+  for (const char *const *name = o->names; name && *name; name++) {
+    const pass *found = pass_find(*name);
+    if (!found || count == MAX_PASSES)
+      return error_set(error, VYRE_ERROR_ARGUMENT,
+                       "there is no pass `%s`, or there are too many. Fix: use names that "
+                       "`vyre opt --list` shows",
+                       *name);
+    passes[count++] = found;
+  }
+  opt_plan plan = plan_of(o);
+  plan.passes = passes;
+  plan.pass_count = count;
+  return opt_run(p, &plan, &out->report, &out->summary, &out->program, error);
+}
+
+vyre_status optimize_program(vyre_program *p, const optimize_options *options, optimize_result *out,
+                             vyre_error *error) {
+  optimize_options defaults = {0};
+  const optimize_options *o = options ? options : &defaults;
+  *out = (optimize_result){.region_count = p->region_count};
+  out->passes = pass_table(&out->pass_count);
+  if (o->mode == OPTIMIZE_NAMED) return run_named(p, o, out, error);
+  size_t cells = out->pass_count * p->region_count;
+  bool *selected = calloc(cells + 1, sizeof *selected);
+  const char **reasons = calloc(out->pass_count + 1, sizeof *reasons);
+  out->decisions = calloc(cells + 1, sizeof *out->decisions);
+  vyre_status status = selected && reasons && out->decisions
+                           ? choose(out, p, o, selected, reasons, error)
+                           : error_out_of_memory(error);
+  if (status == VYRE_OK) {
+    opt_plan plan = plan_of(o);
+    plan.passes = out->passes;
+    plan.pass_count = out->pass_count;
+    plan.selected = selected;
+    plan.reasons = reasons;
+    status = opt_run(p, &plan, &out->report, &out->summary, &out->program, error);
+  }
+  free(selected);
+  free(reasons);
+  return status;
+}
+
+void optimize_result_fini(optimize_result *r) {
+  vyre_program_release(r->program);
+  opt_report_free(&r->report);
+  free(r->decisions);
+  *r = (optimize_result){0};
+}
