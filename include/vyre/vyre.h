@@ -348,6 +348,51 @@ typedef struct vyre_device {
 VYRE_API vyre_status vyre_backend_devices(const char *backend, vyre_device *devices,
                                           uint32_t capacity, uint32_t *count, vyre_error *error);
 
+/* ---- the runtime ----------------------------------------------------------------------------- */
+
+/* Where programs run for good: each dispatch is measured, and from the measurements it is decided
+ * which backend runs a program, with which launch shape, through which passes, and which specialised
+ * variant is compiled before it is needed. The first dispatch compiles quickly; better variants are
+ * compiled in the background, compared with the first one's output on the caller's own data, and
+ * swapped in. What was learned is kept for the next process (docs/PROFILE.md). All calls may be made
+ * from any thread; a kernel is freed before its runtime. */
+typedef struct vyre_runtime vyre_runtime;
+typedef struct vyre_kernel vyre_kernel;         /* a program loaded into a runtime */
+typedef struct vyre_completion vyre_completion; /* a dispatch that is under way */
+
+typedef struct vyre_runtime_options {
+  const char *backend;  /* run everything on this one; NULL: routed */
+  bool no_learning;     /* stay with the first variant; nothing runs in the background */
+  bool no_store;        /* read and write no file */
+  bool specialise;      /* compile variants with parameters and lengths as constants */
+  uint32_t learn_after; /* dispatches of a size class before it is worth learning; 0: 16, or hot */
+  /* Told once about each thing that goes wrong without stopping the work; may be NULL. Called from
+   * any thread. */
+  void (*notice)(void *context, const char *message);
+  void *notice_context;
+} vyre_runtime_options;
+
+/* `options` may be NULL. */
+VYRE_API vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime **out,
+                                      vyre_error *error);
+/* Waits for background work that has begun, and saves what was learned. */
+VYRE_API void vyre_runtime_free(vyre_runtime *runtime);
+/* Waits until nothing is being learned; for tools and tests. */
+VYRE_API void vyre_runtime_settle(vyre_runtime *runtime);
+
+VYRE_API vyre_status vyre_runtime_load(vyre_runtime *runtime, vyre_program *program,
+                                       vyre_kernel **out, vyre_error *error);
+VYRE_API void vyre_kernel_free(vyre_kernel *kernel);
+VYRE_API vyre_status vyre_kernel_dispatch(vyre_kernel *kernel, const vyre_dispatch_args *args,
+                                          vyre_report *report, vyre_error *error);
+/* Starts a dispatch; spans must stay valid until vyre_completion_wait, which also frees it. */
+VYRE_API vyre_status vyre_kernel_submit(vyre_kernel *kernel, const vyre_dispatch_args *args,
+                                        vyre_completion **out, vyre_error *error);
+VYRE_API bool vyre_completion_is_done(const vyre_completion *completion);
+VYRE_API vyre_status vyre_completion_wait(vyre_completion *completion, vyre_error *error);
+/* What was decided for this kernel and why, for people. Freed with vyre_free. */
+VYRE_API vyre_status vyre_kernel_explain(vyre_kernel *kernel, char **out, vyre_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,22 +17,29 @@ static const backend *const backends[] = {
 
 enum { BACKEND_COUNT = sizeof backends / sizeof *backends };
 
+static const backend *extra_backend;
+
+void backend_set_extra(const backend *extra) {
+  extra_backend = extra;
+}
+
 const backend *backend_at(uint32_t index) {
+  if (index == BACKEND_COUNT) return extra_backend;
   return index < BACKEND_COUNT ? backends[index] : NULL;
 }
 
 const backend *backend_find(const char *id) {
-  for (uint32_t i = 0; i < BACKEND_COUNT; i++)
-    if (!strcmp(backends[i]->id, id)) return backends[i];
+  for (uint32_t i = 0; backend_at(i); i++)
+    if (!strcmp(backend_at(i)->id, id)) return backend_at(i);
   return NULL;
 }
 
 uint32_t vyre_backend_count(void) {
-  return BACKEND_COUNT;
+  return BACKEND_COUNT + (extra_backend != NULL);
 }
 
 const char *vyre_backend_name(uint32_t index) {
-  return index < BACKEND_COUNT ? backends[index]->id : NULL;
+  return backend_at(index) ? backend_at(index)->id : NULL;
 }
 
 vyre_status vyre_backend_devices(const char *id, vyre_device *devices, uint32_t capacity,

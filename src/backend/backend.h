@@ -32,6 +32,10 @@ typedef struct backend {
 const backend *backend_find(const char *id); // NULL when unknown
 const backend *backend_at(uint32_t index);   // NULL past the end
 
+// One more backend, behind those of the table; NULL removes it. For tests of what happens when a
+// backend misbehaves; not while anything else runs.
+void backend_set_extra(const backend *extra);
+
 // What a compiled program is made of, for the runtime and the tools.
 const vyre_program *executable_program(const vyre_executable *executable);
 const backend *executable_backend(const vyre_executable *executable);

@@ -15,6 +15,7 @@ enum { MAX_PASSES = 64 };
 // Made once: the pass records for selection, and whether the table is sound.
 static struct {
   pthread_once_t once;
+  const pass_info *infos[MAX_PASSES]; // borrowed by the index
   select_index *index;
   vyre_status status;
   vyre_error error;
@@ -23,12 +24,11 @@ static struct {
 static void make_shared(void) {
   size_t count;
   const pass *const *passes = pass_table(&count);
-  const pass_info *infos[MAX_PASSES];
   shared.status = pass_table_check(passes, count, &shared.error);
   if (shared.status != VYRE_OK) return;
   if (count > MAX_PASSES) VYRE_BUG("policy/optimize", "%zu passes: raise MAX_PASSES", count);
-  for (size_t i = 0; i < count; i++) infos[i] = &passes[i]->info;
-  shared.index = select_index_new(infos, count);
+  for (size_t i = 0; i < count; i++) shared.infos[i] = &passes[i]->info;
+  shared.index = select_index_new(shared.infos, count);
   if (!shared.index) shared.status = error_out_of_memory(&shared.error);
 }
 
@@ -67,7 +67,6 @@ static vyre_status select_region(const vyre_program *p, uint32_t r, const optimi
 }
 
 static bool is_wanted(const optimize_options *o, unsigned profiles, const select_decision *d) {
-  if (o->mode == OPTIMIZE_NOTHING) return false;
   if (o->mode == OPTIMIZE_EVERYTHING) return pass_profile_accepts(profiles, d->pass) || d->selected;
   return d->selected;
 }
@@ -124,6 +123,11 @@ vyre_status optimize_program(vyre_program *p, const optimize_options *options, o
   *out = (optimize_result){.region_count = p->region_count};
   out->passes = pass_table(&out->pass_count);
   if (o->mode == OPTIMIZE_NAMED) return run_named(p, o, out, error);
+  if (o->mode == OPTIMIZE_NOTHING) {
+    out->program = vyre_program_retain(p);
+    out->summary.converged = true;
+    return VYRE_OK;
+  }
   size_t cells = out->pass_count * p->region_count;
   bool *selected = calloc(cells + 1, sizeof *selected);
   const char **reasons = calloc(out->pass_count + 1, sizeof *reasons);

@@ -35,7 +35,7 @@ typedef struct optimize_result {
   const pass *const *passes; // the table
   size_t pass_count;
   uint32_t region_count;      // of the program that came in
-  select_decision *decisions; // [region * pass_count + pass]; NULL for named passes
+  select_decision *decisions; // [region * pass_count + pass]; NULL when none were asked for
 } optimize_result;
 
 // Takes NULL for default options. End with optimize_result_fini, also after an error.

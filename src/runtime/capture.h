@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// A dispatch's inputs, copied so that variants can be run and compared on them while the caller
+// goes on with its own buffers. A capture owns its copies; one thread at a time.
+#ifndef VYRE_RUNTIME_CAPTURE_H
+#define VYRE_RUNTIME_CAPTURE_H
+
+#include <vyre/vyre.h>
+
+#define CAPTURE_MAX_BYTES ((size_t)512 << 20)
+
+typedef struct capture {
+  const vyre_program *program; // the interface: borrowed
+  vyre_scalar *params;
+  vyre_span *inputs;       // one per bound buffer: what the caller had
+  vyre_span *work;         // memory of the same sizes that runs write to
+  vyre_dispatch_args args; // over params and work
+  size_t bytes;            // of one set of buffers
+} capture;
+
+typedef enum capture_result { CAPTURE_TAKEN, CAPTURE_TOO_LARGE, CAPTURE_NO_MEMORY } capture_result;
+
+// Whether the spans fit the program's interface well enough to be copied; a dispatch with others is
+// an error, which it is the dispatch's to report.
+bool capture_can_take(const vyre_program *program, const vyre_dispatch_args *args);
+capture_result capture_take(capture *c, const vyre_program *program,
+                            const vyre_dispatch_args *args);
+void capture_fini(capture *c);
+
+// A capture for other arguments: the same data, repeated or cut to the lengths of `key` (parameters
+// in canonical bits, then the length of every buffer of the program).
+capture_result capture_resize(const capture *from, const uint64_t *key, capture *out);
+
+// Fills the work memory with the inputs again and runs the executable on it once.
+vyre_status capture_run(capture *c, vyre_executable *executable, const uint32_t workgroup[3],
+                        vyre_report *report, vyre_error *error);
+
+// What a run left in the buffers that the program writes.
+typedef struct capture_output {
+  vyre_span *buffers; // one per bound buffer; only written ones have data
+  uint32_t count;
+} capture_output;
+
+bool capture_keep(const capture *c, capture_output *out); // false: out of memory
+void capture_output_fini(capture_output *out);
+// Compares the work memory with a kept output: bit for bit, except that any NaN equals any NaN, and
+// within the program's ULP budget when it is `fast`. A difference is described in `text`.
+bool capture_matches(const capture *c, const capture_output *expected, char *text, size_t size);
+
+#endif

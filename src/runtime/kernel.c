@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/kernel.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const reason_names[REASON_COUNT] = {
+    [REASON_NONE] = "none",
+    [REASON_FASTER] = "faster",
+    [REASON_NOT_FASTER] = "not-faster",
+    [REASON_WRONG_RESULT] = "wrong-result",
+    [REASON_FAILED] = "failed",
+    [REASON_UNSUPPORTED] = "unsupported",
+    [REASON_INPUTS_TOO_LARGE] = "inputs-too-large",
+    [REASON_NO_MEMORY] = "no-memory",
+    [REASON_ONLY_ONE] = "nothing-to-choose",
+};
+
+const char *plan_reason_name(plan_reason reason) {
+  return reason_names[reason];
+}
+
+// ---- variants -----------------------------------------------------------------------------------
+
+static void variant_free(variant *v) {
+  vyre_executable_release(v->executable);
+  opt_report_free(&v->report);
+  free(v->decisions);
+  free(v);
+}
+
+static vyre_status compile_variant(variant *v, vyre_program *program,
+                                   const variant_request *request, const hints *h,
+                                   vyre_error *error) {
+  optimize_options options = {.mode = request->optimize ? OPTIMIZE_SELECTED : OPTIMIZE_NOTHING,
+                              .hints = h};
+  optimize_result optimized;
+  vyre_status status = optimize_program(program, &options, &optimized, error);
+  if (status == VYRE_OK) {
+    vyre_compile_options how = {.tier = request->tier};
+    status = vyre_compile(optimized.program, request->backend, &how, &v->executable, error);
+    v->report = optimized.report;
+    v->decisions = optimized.decisions;
+    v->pass_count = optimized.pass_count;
+    v->region_count = optimized.region_count;
+    optimized.report = (opt_report){0};
+    optimized.decisions = NULL;
+  }
+  optimize_result_fini(&optimized);
+  return status;
+}
+
+vyre_status variant_make(vyre_kernel *k, const variant_request *request, variant **out,
+                         vyre_error *error) {
+  *out = NULL;
+  variant *v = calloc(1, sizeof *v);
+  if (!v) return error_out_of_memory(error);
+  v->origin = request->origin;
+  uint64_t start = clock_now_ns();
+  vyre_status status = compile_variant(v, request->program ? request->program : k->program, request,
+                                       k->runtime->hints, error);
+  v->compile_ns = clock_now_ns() - start;
+  if (status != VYRE_OK) {
+    variant_free(v);
+    return status;
+  }
+  v->backend = executable_backend(v->executable)->id;
+  pthread_mutex_lock(&k->lock);
+  v->next = k->variants;
+  k->variants = v;
+  pthread_mutex_unlock(&k->lock);
+  *out = v;
+  return VYRE_OK;
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+
+uint32_t plan_size_class(const vyre_dispatch_args *args) {
+  uint64_t bytes = 1;
+  for (uint32_t i = 0; i < args->buffer_count; i++) bytes += args->buffers[i].size_bytes;
+  uint32_t log = 63u - (uint32_t)__builtin_clzll(bytes);
+  return log < SIZE_CLASSES ? log : SIZE_CLASSES - 1;
+}
+
+// The backend that a program runs on before anything is known: this CPU, and the interpreter where
+// that cannot be.
+static vyre_status make_first(vyre_kernel *k, variant **out, vyre_error *error) {
+  const vyre_runtime *rt = k->runtime;
+  variant_request request = {.backend = rt->backend[0] ? rt->backend : "cpu",
+                             .origin = "first",
+                             .tier = VYRE_TIER_QUICK,
+                             .optimize = false};
+  vyre_status status = variant_make(k, &request, out, error);
+  bool can_fall_back = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
+  if (!can_fall_back || rt->backend[0]) return status;
+  runtime_notice(k->runtime, NOTICE_BACKEND_FAILED,
+                 "the cpu backend cannot run `%s`, so the interpreter does, slowly: %s",
+                 k->program->name, error ? error->message : "");
+  request.backend = "ref";
+  return variant_make(k, &request, out, error);
+}
+
+static vyre_status make_plan(vyre_kernel *k, uint32_t size_class, plan **out, vyre_error *error) {
+  variant *first = NULL;
+  pthread_mutex_lock(&k->lock);
+  for (variant *v = k->variants; v; v = v->next)
+    if (!strcmp(v->origin, "first")) first = v; // of another size class: code does not depend on it
+  pthread_mutex_unlock(&k->lock);
+  vyre_status status = first ? VYRE_OK : make_first(k, &first, error);
+  if (status != VYRE_OK) return status;
+  plan *made = calloc(1, sizeof *made);
+  if (!made) return error_out_of_memory(error);
+  made->size_class = size_class;
+  made->first = first;
+  atomic_init(&made->current, first);
+  plan *none = NULL;
+  if (!atomic_compare_exchange_strong(&k->plans[size_class], &none, made)) {
+    free(made); // another thread was first
+    made = none;
+  }
+  *out = made;
+  return VYRE_OK;
+}
+
+// ---- dispatch -----------------------------------------------------------------------------------
+
+enum { REGIONS_ON_STACK = 32 };
+
+static void record(vyre_kernel *k, plan *p, const vyre_report *r) {
+  uint64_t number = atomic_fetch_add_explicit(&p->dispatches, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&p->total_ns, r->wall_ns, memory_order_relaxed);
+  atomic_store_explicit(&p->ring[number % RING], r->wall_ns, memory_order_relaxed);
+  for (uint32_t i = 0; i < r->region_count; i++)
+    hints_record(k->runtime->hints, r->regions[i].name, r->regions[i].time_ns, r->regions[i].bytes);
+}
+
+// A variant that fails where the first one worked is given up for good; the answer comes from the
+// first one.
+static vyre_status fall_back(vyre_kernel *k, plan *p, variant *failed,
+                             const vyre_dispatch_args *args, vyre_report *report,
+                             vyre_error *error) {
+  vyre_error why = {0};
+  if (error) why = *error;
+  vyre_status status = vyre_dispatch(p->first->executable, args, report, error);
+  if (status != VYRE_OK) return status;
+  atomic_fetch_add_explicit(&p->failures, 1, memory_order_relaxed);
+  atomic_compare_exchange_strong(&p->current, &failed, p->first);
+  runtime_notice(k->runtime, NOTICE_BACKEND_FAILED,
+                 "backend %s failed on `%s` and is not used for it any more: %s", failed->backend,
+                 k->program->name, why.message);
+  return VYRE_OK;
+}
+
+static vyre_status run_plan(vyre_kernel *k, plan *p, variant *v, const vyre_dispatch_args *args,
+                            vyre_report *report, vyre_error *error) {
+  vyre_dispatch_args shaped = *args;
+  if (!args->workgroup[0] && !args->workgroup[1] && !args->workgroup[2])
+    memcpy(shaped.workgroup, v->workgroup, sizeof shaped.workgroup);
+  vyre_status status = vyre_dispatch(v->executable, &shaped, report, error);
+  bool is_backends_fault = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
+  if (!is_backends_fault || v == p->first) return status;
+  return fall_back(k, p, v, args, report, error);
+}
+
+static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
+  const vyre_runtime *rt = k->runtime;
+  if (atomic_load_explicit(&p->state, memory_order_relaxed) != PLAN_COLD || !rt->worker)
+    return false;
+  uint64_t count = atomic_load_explicit(&p->dispatches, memory_order_relaxed);
+  if (rt->options.learn_after) return count >= rt->options.learn_after;
+  if (count >= DEFAULT_LEARN_AFTER) return true;
+  if (count < 2) return false;
+  for (uint32_t i = 0; i < k->program->region_count; i++)
+    if (hints_is_hot(rt->hints, k->program->regions[i].name)) return true;
+  return false;
+}
+
+static vyre_status check_arguments(const vyre_kernel *k, const vyre_dispatch_args *args,
+                                   vyre_error *error) {
+  if (k && args && (args->buffers || !args->buffer_count)) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_ARGUMENT,
+                   "a kernel was dispatched with NULL. Fix: pass a kernel, arguments and as many "
+                   "spans as buffer_count says");
+}
+
+vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
+                                 vyre_report *report, vyre_error *error) {
+  vyre_status status = check_arguments(k, args, error);
+  if (status != VYRE_OK) return status;
+  uint32_t size_class = plan_size_class(args);
+  plan *p = atomic_load_explicit(&k->plans[size_class], memory_order_acquire);
+  if (!p && (status = make_plan(k, size_class, &p, error)) != VYRE_OK) return status;
+  if (is_time_to_learn(k, p)) learn_begin(k, p, args);
+  variant *v = k->predictor ? special_find(k, args) : NULL;
+  if (!v) v = atomic_load_explicit(&p->current, memory_order_acquire);
+
+  vyre_region_report regions[REGIONS_ON_STACK];
+  vyre_report own = {.regions = regions, .region_capacity = REGIONS_ON_STACK};
+  vyre_report *r = report && report->region_capacity ? report : &own;
+  status = run_plan(k, p, v, args, r, error);
+  if (status == VYRE_OK) record(k, p, r);
+  if (report && r == &own) {
+    report->wall_ns = own.wall_ns;
+    report->device_ns = own.device_ns;
+    report->operations = own.operations;
+    report->region_count = 0;
+  }
+  return status;
+}
+
+// ---- asynchronous -------------------------------------------------------------------------------
+
+struct vyre_completion {
+  vyre_kernel *kernel;
+  vyre_dispatch_args args;
+  pthread_t thread;
+  atomic_bool is_done;
+  vyre_status status;
+  vyre_error error;
+};
+
+static void *run_submitted(void *argument) {
+  vyre_completion *c = argument;
+  c->status = vyre_kernel_dispatch(c->kernel, &c->args, NULL, &c->error);
+  atomic_store_explicit(&c->is_done, true, memory_order_release);
+  return NULL;
+}
+
+vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
+                               vyre_completion **out, vyre_error *error) {
+  vyre_status status = check_arguments(k, args, error);
+  if (status != VYRE_OK) return status;
+  vyre_completion *c = calloc(1, sizeof *c);
+  if (!c) return error_out_of_memory(error);
+  c->kernel = k;
+  c->args = *args;
+  if (pthread_create(&c->thread, NULL, run_submitted, c)) {
+    free(c);
+    return error_set(error, VYRE_ERROR_BACKEND,
+                     "no thread could be started for a dispatch. Fix: raise the limit of "
+                     "processes, or wait for earlier dispatches first");
+  }
+  *out = c;
+  return VYRE_OK;
+}
+
+bool vyre_completion_is_done(const vyre_completion *c) {
+  return atomic_load_explicit(&((vyre_completion *)c)->is_done, memory_order_acquire);
+}
+
+vyre_status vyre_completion_wait(vyre_completion *c, vyre_error *error) {
+  pthread_join(c->thread, NULL);
+  vyre_status status = c->status;
+  if (error && status != VYRE_OK) *error = c->error;
+  free(c);
+  return status;
+}
+
+// ---- life ---------------------------------------------------------------------------------------
+
+vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kernel **out,
+                              vyre_error *error) {
+  if (!rt || !program || !out)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_runtime_load was called with NULL. Fix: pass a runtime, a program and "
+                     "where the kernel goes");
+  vyre_kernel *k = calloc(1, sizeof *k);
+  if (!k) return error_out_of_memory(error);
+  k->runtime = rt;
+  k->program = vyre_program_retain(program);
+  k->key_count = program->param_count + program->buffer_count;
+  k->predictor = rt->options.specialise && k->key_count && k->key_count <= PREDICT_MAX_VALUES
+                     ? predictor_new(k->key_count, 0)
+                     : NULL;
+  pthread_mutex_init(&k->lock, NULL);
+  pthread_mutex_lock(&rt->lock);
+  k->next_in_runtime = rt->kernels;
+  rt->kernels = k;
+  pthread_mutex_unlock(&rt->lock);
+  *out = k;
+  return VYRE_OK;
+}
+
+void vyre_kernel_free(vyre_kernel *k) {
+  if (!k) return;
+  vyre_runtime *rt = k->runtime;
+  // Jobs that mention the kernel end first.
+  if (rt->worker && atomic_load(&k->pending)) worker_wait_idle(rt->worker);
+  pthread_mutex_lock(&rt->lock);
+  vyre_kernel **at = &rt->kernels;
+  while (*at != k) at = &(*at)->next_in_runtime;
+  *at = k->next_in_runtime;
+  pthread_mutex_unlock(&rt->lock);
+  for (uint32_t i = 0; i < SIZE_CLASSES; i++) free(atomic_load(&k->plans[i]));
+  special_free_all(k);
+  for (variant *v = k->variants, *next; v; v = next) {
+    next = v->next;
+    variant_free(v);
+  }
+  predictor_free(k->predictor);
+  vyre_program_release(k->program);
+  pthread_mutex_destroy(&k->lock);
+  free(k);
+}

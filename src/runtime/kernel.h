@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//
+// Inside the runtime: a kernel is a loaded program with one plan per size class, and a plan is what
+// a dispatch needs and nothing more. Dispatching reads two pointers and adds to counters;
+// everything else happens when a plan is made or learned about. Variants are never freed before
+// their kernel, so that a swap needs no waiting for those who still run the old one.
+#ifndef VYRE_RUNTIME_KERNEL_H
+#define VYRE_RUNTIME_KERNEL_H
+
+#include "backend/backend.h"
+#include "policy/optimize.h"
+#include "policy/predict.h"
+#include "policy/speculate.h"
+#include "runtime/capture.h"
+#include "runtime/worker.h"
+
+#include <pthread.h>
+
+enum {
+  SIZE_CLASSES = 48,  // log2 of the bytes bound
+  RING = 64,          // samples kept per plan
+  MAX_CANDIDATES = 8, // variants tried when a plan is learned about
+  DEFAULT_LEARN_AFTER = 16,
+  SPECIAL_SLOTS = 128, // specialised variants of a kernel
+};
+
+// A program compiled in one way.
+typedef struct variant {
+  struct variant *next; // all of a kernel's, newest first
+  vyre_executable *executable;
+  const char *backend;
+  const char *origin;    // "first", "optimized", "route", "specialised": a name from a table
+  uint32_t workgroup[3]; // zeros: as compiled
+  uint64_t compile_ns;
+  uint64_t median_ns; // when it was tried; 0: it was not
+  opt_report report;  // what the optimizer did for it
+  select_decision *decisions;
+  size_t pass_count;
+  uint32_t region_count;
+} variant;
+
+typedef enum plan_state {
+  PLAN_COLD,     // too few dispatches
+  PLAN_LEARNING, // a job is under way
+  PLAN_LEARNED,
+  PLAN_DECLINED, // `reason` says why
+} plan_state;
+
+// Why a candidate was not taken, or a plan not learned about.
+typedef enum plan_reason {
+  REASON_NONE,
+  REASON_FASTER, // the taken one: faster by more than the noise
+  REASON_NOT_FASTER,
+  REASON_WRONG_RESULT, // with the first differing element
+  REASON_FAILED,       // with the backend's error
+  REASON_UNSUPPORTED,
+  REASON_INPUTS_TOO_LARGE,
+  REASON_NO_MEMORY,
+  REASON_ONLY_ONE, // nothing to choose from
+  REASON_COUNT
+} plan_reason;
+
+const char *plan_reason_name(plan_reason reason);
+
+typedef struct candidate_note { // what became of a candidate, for explain
+  char backend[16];
+  const char *origin;
+  plan_reason reason;
+  uint64_t median_ns, compile_ns;
+  char detail[160];
+} candidate_note;
+
+typedef struct plan {
+  uint32_t size_class;
+  _Atomic(variant *) current;
+  variant *first; // compiled quickly; the fallback
+  atomic_uint_fast64_t dispatches, total_ns, failures;
+  atomic_uint_fast64_t ring[RING];
+  atomic_uint state; // plan_state
+
+  // Written by the job that learns, under the kernel's lock; read by explain.
+  plan_reason reason;
+  candidate_note notes[MAX_CANDIDATES];
+  uint32_t note_count;
+} plan;
+
+// A specialised variant, published when it was proven. Entries are never removed before the kernel.
+typedef struct special {
+  uint64_t hash;
+  uint64_t *key; // parameters in canonical bits, then lengths
+  variant *variant;
+  bool was_predicted;
+  atomic_bool was_used;
+} special;
+
+struct vyre_kernel {
+  vyre_runtime *runtime;
+  vyre_program *program;
+  vyre_kernel *next_in_runtime;
+  _Atomic(plan *) plans[SIZE_CLASSES];
+
+  pthread_mutex_t lock; // of everything below
+  variant *variants;
+  predictor *predictor;                   // NULL: nothing to specialise
+  uint64_t special_cost_ns, miss_cost_ns; // as last measured
+  uint32_t special_count, key_count;
+  uint32_t speculated, speculated_used;
+  speculate_decision last_decision;
+  _Atomic(special *) specials[SPECIAL_SLOTS]; // open addressing; read without the lock
+  atomic_uint pending;                        // background jobs that mention the kernel
+};
+
+struct vyre_runtime {
+  vyre_runtime_options options;
+  char backend[32]; // forced one, or empty
+  hints *hints;
+  worker *worker;
+  pthread_mutex_t lock; // of the list and the notices
+  vyre_kernel *kernels;
+  uint32_t notices; // bits of what the user was told already
+};
+
+// What the user is told once.
+enum { NOTICE_BACKEND_FAILED = 1, NOTICE_WRONG_RESULT = 2, NOTICE_NO_THREAD = 4, NOTICE_STORE = 8 };
+void runtime_notice(vyre_runtime *rt, uint32_t kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Compiles the kernel's program (or `program`) for a backend and puts the variant into its list.
+typedef struct variant_request {
+  vyre_program *program; // NULL: the kernel's
+  const char *backend, *origin;
+  vyre_tier tier;
+  bool optimize;
+} variant_request;
+vyre_status variant_make(vyre_kernel *k, const variant_request *request, variant **out,
+                         vyre_error *error);
+
+uint32_t plan_size_class(const vyre_dispatch_args *args);
+// Starts to learn about the plan when it is time to; takes copies of the inputs.
+void learn_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args);
+
+// The specialised variant for these arguments, or NULL. A miss, and what is likely to come next,
+// are compiled in the background.
+variant *special_find(vyre_kernel *k, const vyre_dispatch_args *args);
+void special_free_all(vyre_kernel *k);
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/kernel.h"
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void runtime_notice(vyre_runtime *rt, uint32_t kind, const char *format, ...) {
+  pthread_mutex_lock(&rt->lock);
+  bool is_new = !(rt->notices & kind);
+  rt->notices |= kind;
+  pthread_mutex_unlock(&rt->lock);
+  if (!is_new || !rt->options.notice) return;
+  char message[600];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  rt->options.notice(rt->options.notice_context, message);
+}
+
+vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime **out,
+                             vyre_error *error) {
+  vyre_runtime_options defaults = {0};
+  if (!options) options = &defaults;
+  if (options->backend && !backend_find(options->backend))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "there is no backend `%s`. Fix: use one that `vyre devices` lists",
+                     options->backend);
+  vyre_runtime *rt = calloc(1, sizeof *rt);
+  if (!rt) return error_out_of_memory(error);
+  rt->options = *options;
+  if (options->backend) snprintf(rt->backend, sizeof rt->backend, "%s", options->backend);
+  rt->options.backend = NULL; // the copy is what counts
+  pthread_mutex_init(&rt->lock, NULL);
+  rt->hints = hints_new(&HINTS_RUNTIME);
+  if (!options->no_learning) {
+    rt->worker = worker_new();
+    if (!rt->worker)
+      runtime_notice(
+          rt, NOTICE_NO_THREAD,
+          "no background thread could be started: programs stay with their first variant");
+  }
+  if (!rt->hints) {
+    vyre_runtime_free(rt);
+    return error_out_of_memory(error);
+  }
+  *out = rt;
+  return VYRE_OK;
+}
+
+void vyre_runtime_settle(vyre_runtime *rt) {
+  if (rt->worker) worker_wait_idle(rt->worker);
+}
+
+void vyre_runtime_free(vyre_runtime *rt) {
+  if (!rt) return;
+  worker_free(rt->worker);
+  rt->worker = NULL;
+  while (rt->kernels) vyre_kernel_free(rt->kernels);
+  hints_free(rt->hints);
+  pthread_mutex_destroy(&rt->lock);
+  free(rt);
+}
+
+// ---- explaining ---------------------------------------------------------------------------------
+
+static void explain_plan(strbuf *s, const plan *p) {
+  static const char *const states[] = {"not enough dispatches yet", "being learned", "learned",
+                                       "not learned"};
+  plan *q = (plan *)p;
+  const variant *v = atomic_load(&q->current);
+  uint64_t count = atomic_load(&q->dispatches), total = atomic_load(&q->total_ns);
+  unsigned state = atomic_load(&q->state);
+  strbuf_printf(s, "size class %u (%llu bytes and more): %llu dispatches, mean %.3f us\n",
+                p->size_class, 1ull << p->size_class, (unsigned long long)count,
+                count ? (double)total / (double)count / 1000.0 : 0.0);
+  strbuf_printf(s, "  runs on %s (%s); %s", v->backend, v->origin, states[state]);
+  if (p->reason != REASON_NONE) strbuf_printf(s, ": %s", plan_reason_name(p->reason));
+  strbuf_putc(s, '\n');
+  for (uint32_t i = 0; i < p->note_count && state >= PLAN_LEARNED; i++) {
+    const candidate_note *n = &p->notes[i];
+    strbuf_printf(s, "    %-8s %-10s %-14s", n->backend, n->origin, plan_reason_name(n->reason));
+    if (n->median_ns) strbuf_printf(s, " median %.3f us", (double)n->median_ns / 1000.0);
+    if (n->compile_ns) strbuf_printf(s, ", compiled in %.1f ms", (double)n->compile_ns / 1e6);
+    if (n->detail[0]) strbuf_printf(s, ", %s", n->detail);
+    strbuf_putc(s, '\n');
+  }
+}
+
+static void explain_passes(strbuf *s, const vyre_program *p, const variant *v) {
+  if (!v->decisions) return;
+  for (uint32_t r = 0; r < v->region_count; r++) {
+    strbuf_printf(s, "  passes for region %s:\n", r < p->region_count ? p->regions[r].name : "?");
+    for (size_t i = 0; i < v->pass_count; i++) {
+      const select_decision *d = &v->decisions[r * v->pass_count + i];
+      strbuf_printf(s, "    %-24s %-3s %s\n", d->pass->name, d->selected ? "yes" : "no",
+                    select_reason_name(d->reason));
+    }
+  }
+}
+
+vyre_status vyre_kernel_explain(vyre_kernel *k, char **out, vyre_error *error) {
+  strbuf s = {0};
+  strbuf_printf(&s, "%s\n", k->program->name);
+  pthread_mutex_lock(&k->lock);
+  for (uint32_t i = 0; i < SIZE_CLASSES; i++) {
+    plan *p = atomic_load(&k->plans[i]);
+    if (!p) continue;
+    explain_plan(&s, p);
+    explain_passes(&s, k->program, atomic_load(&p->current));
+  }
+  if (k->predictor) {
+    char decision[SPECULATE_TEXT];
+    speculate_format(k->last_decision, decision);
+    strbuf_printf(&s, "specialised variants: %u, of them %u foreseen and %u of those used; %s\n",
+                  k->special_count, k->speculated, k->speculated_used, decision);
+  }
+  pthread_mutex_unlock(&k->lock);
+  *out = strbuf_take(&s, NULL);
+  return *out ? VYRE_OK : error_out_of_memory(error);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+//
+// Specialised variants: the program with its parameters and lengths as constants, one per set of
+// arguments. A dispatch looks for its own; on a miss the general variant answers, and the
+// background compiles the missing one from a copy of the inputs, proves it on them, and publishes
+// it. Then it asks the predictor what comes next and, when the decision is to speculate, prepares
+// that one too, on the same data repeated to the predicted lengths. So a sequence that can be
+// foreseen misses only while it is being recognised, and one that cannot is soon left alone.
+#include "runtime/kernel.h"
+
+#include "base/clock.h"
+#include "opt/specialise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct special_job {
+  vyre_kernel *kernel;
+  capture inputs;
+  uint64_t *key;
+} special_job;
+
+// ---- the table ----------------------------------------------------------------------------------
+
+static special *find(vyre_kernel *k, const uint64_t *key, uint64_t hash) {
+  for (uint64_t i = hash;; i++) {
+    special *s = atomic_load_explicit(&k->specials[i % SPECIAL_SLOTS], memory_order_acquire);
+    if (!s) return NULL;
+    if (s->hash == hash && !memcmp(s->key, key, k->key_count * sizeof *key)) return s;
+  }
+}
+
+static uint64_t hash_key(const vyre_kernel *k, const uint64_t *key) {
+  return hash_fast(key, k->key_count * sizeof *key);
+}
+
+// Under the kernel's lock, by the one worker. Takes the key.
+static void publish(vyre_kernel *k, special *s) {
+  uint64_t i = s->hash;
+  while (atomic_load(&k->specials[i % SPECIAL_SLOTS])) i++;
+  atomic_store_explicit(&k->specials[i % SPECIAL_SLOTS], s, memory_order_release);
+  k->special_count++;
+}
+
+void special_free_all(vyre_kernel *k) {
+  for (uint32_t i = 0; i < SPECIAL_SLOTS; i++) {
+    special *s = atomic_load(&k->specials[i]);
+    if (s) free(s->key);
+    free(s);
+  }
+}
+
+// ---- making one ---------------------------------------------------------------------------------
+
+// Runs the general variant and the special one on the inputs; true when they agree.
+static bool is_proven(vyre_kernel *k, capture *inputs, const variant *general, variant *made) {
+  capture_output expected = {0};
+  char text[160] = "";
+  bool ok = capture_run(inputs, general->executable, NULL, NULL, NULL) == VYRE_OK &&
+            capture_keep(inputs, &expected) &&
+            capture_run(inputs, made->executable, NULL, NULL, NULL) == VYRE_OK;
+  bool same = ok && capture_matches(inputs, &expected, text, sizeof text);
+  if (ok && !same)
+    runtime_notice(k->runtime, NOTICE_WRONG_RESULT,
+                   "a specialised variant of `%s` gives a wrong answer (%s) and is not used",
+                   k->program->name, text);
+  capture_output_fini(&expected);
+  return same;
+}
+
+static variant *make_variant(vyre_kernel *k, const uint64_t *key, const char *backend) {
+  vyre_program *program;
+  variant *made = NULL;
+  if (specialise_program(k->program, key, key + k->program->param_count, &program, NULL) != VYRE_OK)
+    return NULL;
+  variant_request request = {.program = program,
+                             .backend = backend,
+                             .origin = "specialised",
+                             .tier = VYRE_TIER_FULL,
+                             .optimize = true};
+  (void)variant_make(k, &request, &made, NULL);
+  vyre_program_release(program);
+  return made;
+}
+
+// Compiles, proves and publishes the variant for `key`; false when it came to nothing.
+static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key, bool is_predicted) {
+  plan *p = atomic_load(&k->plans[plan_size_class(&inputs->args)]);
+  uint64_t hash = hash_key(k, key);
+  if (k->special_count >= SPECIAL_SLOTS / 2 || find(k, key, hash)) return false;
+  // A size class that was never dispatched has no plan; any plan's first variant is general.
+  for (uint32_t i = 0; !p && i < SIZE_CLASSES; i++) p = atomic_load(&k->plans[i]);
+  if (!p) return false;
+  uint64_t start = clock_now_ns();
+  variant *general = p->first, *made = make_variant(k, key, general->backend);
+  k->special_cost_ns = clock_now_ns() - start;
+  special *s = calloc(1, sizeof *s);
+  uint64_t *copy = malloc(k->key_count * sizeof *copy);
+  if (!made || !s || !copy || !is_proven(k, inputs, general, made)) {
+    free(s);
+    free(copy);
+    return false;
+  }
+  memcpy(copy, key, k->key_count * sizeof *copy);
+  *s = (special){.hash = hash, .key = copy, .variant = made, .was_predicted = is_predicted};
+  pthread_mutex_lock(&k->lock);
+  publish(k, s);
+  k->speculated += is_predicted;
+  pthread_mutex_unlock(&k->lock);
+  return true;
+}
+
+// ---- the background -----------------------------------------------------------------------------
+
+// How far ahead is prepared: enough that compiling keeps up with dispatches that come at once.
+enum { AHEAD = 3 };
+
+static bool is_worth_it(vyre_kernel *k, uint32_t ahead, uint64_t *key) {
+  prediction next;
+  pthread_mutex_lock(&k->lock);
+  bool known = predictor_next_change(k->predictor, ahead, key, &next);
+  if (known)
+    k->last_decision = speculate_decide((speculate_inputs){
+        predictor_seen(k->predictor), next.confidence_bps, k->special_cost_ns, k->miss_cost_ns});
+  bool worth = known && k->last_decision.speculate;
+  pthread_mutex_unlock(&k->lock);
+  return worth;
+}
+
+static void speculate(vyre_kernel *k, const capture *inputs) {
+  uint64_t *key = malloc(k->key_count * sizeof *key);
+  for (uint32_t ahead = 1; key && ahead <= AHEAD && is_worth_it(k, ahead, key); ahead++) {
+    capture resized;
+    if (find(k, key, hash_key(k, key))) continue;
+    if (capture_resize(inputs, key, &resized) != CAPTURE_TAKEN) break;
+    (void)prepare(k, &resized, key, true);
+    capture_fini(&resized);
+  }
+  free(key);
+}
+
+static void run_job(void *context, bool given_up) {
+  special_job *j = context;
+  vyre_kernel *k = j->kernel;
+  if (!given_up) {
+    uint64_t start = clock_now_ns();
+    if (j->key && prepare(k, &j->inputs, j->key, false)) k->miss_cost_ns = clock_now_ns() - start;
+    speculate(k, &j->inputs);
+  }
+  capture_fini(&j->inputs);
+  free(j->key);
+  free(j);
+  atomic_fetch_sub(&k->pending, 1);
+}
+
+// Hands the inputs to the background; `key` NULL: only look ahead.
+static void start_job(vyre_kernel *k, const vyre_dispatch_args *args, const uint64_t *key) {
+  special_job *j = calloc(1, sizeof *j);
+  if (!j) return;
+  j->kernel = k;
+  j->key = key ? malloc(k->key_count * sizeof *key) : NULL;
+  if ((key && !j->key) || capture_take(&j->inputs, k->program, args) != CAPTURE_TAKEN) {
+    free(j->key);
+    free(j);
+    return;
+  }
+  if (key) memcpy(j->key, key, k->key_count * sizeof *key);
+  j->inputs.args.timeout_ns = UINT64_C(60000000000);
+  atomic_fetch_add(&k->pending, 1);
+  if (!worker_add(k->runtime->worker, run_job, j)) run_job(j, true);
+}
+
+// ---- the foreground -----------------------------------------------------------------------------
+
+static bool make_key(const vyre_kernel *k, const vyre_dispatch_args *args, uint64_t *key) {
+  launch l;
+  if (launch_init(&l, k->program, args, NULL) != VYRE_OK) return false;
+  const vyre_program *p = k->program;
+  memcpy(key, l.params, p->param_count * sizeof *key);
+  for (uint32_t i = 0; i < p->buffer_count; i++) key[p->param_count + i] = l.buffers[i].length;
+  launch_fini(&l);
+  return true;
+}
+
+// Whether to look ahead now: a variant that was foreseen is being used for the first time.
+static bool note_use(vyre_kernel *k, special *s, const uint64_t *key) {
+  bool is_first = s && s->was_predicted && !atomic_exchange(&s->was_used, true);
+  pthread_mutex_lock(&k->lock);
+  predictor_observe(k->predictor, key, s == NULL);
+  if (is_first) {
+    predictor_outcome(k->predictor, true);
+    k->speculated_used++;
+  }
+  pthread_mutex_unlock(&k->lock);
+  return is_first;
+}
+
+variant *special_find(vyre_kernel *k, const vyre_dispatch_args *args) {
+  uint64_t key[PREDICT_MAX_VALUES];
+  if (!capture_can_take(k->program, args) || !make_key(k, args, key)) return NULL;
+  special *s = find(k, key, hash_key(k, key));
+  bool look_ahead = note_use(k, s, key);
+  // One job at a time: a queue of misses would only compile what is not asked for any more.
+  bool is_free = k->runtime->worker && !atomic_load(&k->pending);
+  if (is_free && (!s || look_ahead)) start_job(k, args, s ? NULL : key);
+  return s ? s->variant : NULL;
+}
