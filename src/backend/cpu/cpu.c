@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "base/watchdog.h"
 #include "ir/limits.h"
+#include "ir/math.h"
 
 #include <llvm/Config/llvm-config.h>
 
@@ -274,8 +275,8 @@ static vyre_status cpu_compile(vyre_program *program, const vyre_compile_options
   }
   s->threads = options->threads ? options->threads : pool_cpu_count();
   cpu_options wanted = {.width = options->vector_width, .tier = options->tier};
-  s->program = vyre_program_retain(program);
-  vyre_status status = cpu_kernels_get(s->program, &wanted, &s->kernels, error);
+  vyre_status status = math_expand(program, &s->program, error);
+  if (status == VYRE_OK) status = cpu_kernels_get(s->program, &wanted, &s->kernels, error);
   if (status == VYRE_OK)
     *state = s;
   else

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/phases.h"
+
+#include "ir/limits.h"
+
+typedef struct splitter {
+  const vyre_program *p;
+  const region *region;
+  const shapes *shapes;
+  phases *out;
+  bool *is_group; // IF, FOR, WHILE: run by the whole workgroup at once
+  uint32_t *cost; // of computing a cheap value from scratch
+} splitter;
+
+static bool is_opening(unsigned op) {
+  return op == VYRE_OP_IF || op == VYRE_OP_FOR || op == VYRE_OP_WHILE;
+}
+
+// ---- group operations ---------------------------------------------------------------------------
+
+typedef struct open_list {
+  uint32_t at[LIMIT_DEPTH];
+  uint32_t count;
+} open_list;
+
+static void follow(open_list *open, const inst *in, uint32_t i) {
+  if (is_opening(in->op)) open->at[open->count++] = i;
+  if (in->op == VYRE_OP_END) open->count--;
+}
+
+static void mark_blocks(splitter *s) {
+  const inst *code = s->p->code;
+  uint32_t first = s->out->first;
+  open_list open = {.count = 0};
+  for (uint32_t i = first; i < s->region->body.end; i++) {
+    follow(&open, &code[i], i);
+    s->out->has_return |= code[i].op == VYRE_OP_RETURN;
+    if (code[i].op != VYRE_OP_BARRIER) continue;
+    for (uint32_t k = 0; k < open.count; k++) s->is_group[open.at[k] - first] = true;
+  }
+  // An if that leaves such a loop steers the whole workgroup too.
+  open.count = 0;
+  for (uint32_t i = first; i < s->region->body.end; i++) {
+    follow(&open, &code[i], i);
+    bool leaves = code[i].op == VYRE_OP_BREAK || code[i].op == VYRE_OP_CONTINUE;
+    if (!leaves || !s->is_group[code[i].arg[1] - first]) continue;
+    for (uint32_t k = open.count; open.at[k - 1] != code[i].arg[1]; k--)
+      s->is_group[open.at[k - 1] - first] = true;
+  }
+}
+
+static bool is_together(const splitter *s) {
+  for (uint32_t i = s->out->first; i < s->region->body.end; i++) {
+    if (!is_opening(s->p->code[i].op) || !s->is_group[i - s->out->first]) continue;
+    const block_shape *b = block_at(s->shapes, i);
+    if (b->parts || b->continues) return false;
+  }
+  return true;
+}
+
+// ---- numbering ----------------------------------------------------------------------------------
+
+// Whether an operation stands between phases.
+static bool is_border(const splitter *s, uint32_t i) {
+  const inst *in = &s->p->code[i];
+  uint32_t partner = in->arg[1];
+  switch (in->op) {
+  case VYRE_OP_BARRIER: return true;
+  case VYRE_OP_IF:
+  case VYRE_OP_FOR:
+  case VYRE_OP_WHILE: return !s->out->is_together || s->is_group[i - s->out->first];
+  case VYRE_OP_ELSE:
+  case VYRE_OP_DO:
+  case VYRE_OP_END:
+  case VYRE_OP_BREAK:
+  case VYRE_OP_CONTINUE: return !s->out->is_together || s->is_group[partner - s->out->first];
+  case VYRE_OP_RETURN: return !s->out->is_together;
+  default: return false;
+  }
+}
+
+static void number_phases(splitter *s) {
+  uint32_t now = 1;
+  bool is_used = false;
+  for (uint32_t i = s->out->first; i < s->region->body.end; i++) {
+    bool border = is_border(s, i);
+    if (border && is_used) now++;
+    is_used = !border;
+    s->out->phase[i - s->out->first] = border ? 0 : now;
+  }
+}
+
+// ---- values between phases ----------------------------------------------------------------------
+
+// A few operations on facts of the launch cost less than a trip through memory.
+enum { CHEAP = 8 };
+
+static void find_cheap(splitter *s) {
+  for (uint32_t i = s->out->first; i < s->region->body.end; i++) {
+    const inst *in = &s->p->code[i];
+    uint32_t slot = i - s->out->first, cost = 1;
+    bool is_fact = in->op >= VYRE_OP_PARAM && in->op <= VYRE_OP_GROUP_COUNT;
+    bool is_slow = in->op == VYRE_OP_DIV || in->op == VYRE_OP_REM || in->op == VYRE_OP_SQRT;
+    if (!op_is((vyre_op)in->op, OPF_PURE) || is_slow) continue;
+    for (int k = 0; !is_fact && k < op_table[in->op].operand_count; k++) {
+      if (ref_is_const(in->arg[k])) continue;
+      uint32_t operand = in->arg[k] - s->out->first;
+      cost += s->out->is_cheap[operand] ? s->cost[operand] : CHEAP;
+    }
+    s->cost[slot] = cost;
+    s->out->is_cheap[slot] = cost <= CHEAP;
+  }
+}
+
+static void use(splitter *s, uint32_t made, uint32_t user) {
+  phases *o = s->out;
+  uint32_t slot = made - o->first, phase = o->phase[user - o->first];
+  if (o->phase[slot] == phase && phase) return;
+  bool is_counter = s->p->code[made].op == VYRE_OP_FOR;
+  if (o->is_together && (o->is_cheap[slot] || is_counter)) return;
+  o->is_crossing[slot] = true;
+}
+
+static void steer(splitter *s, ref r) {
+  if (!ref_is_const(r)) s->out->is_steering[r - s->out->first] = true;
+}
+
+static void find_crossings(splitter *s) {
+  for (uint32_t i = s->out->first; i < s->region->body.end; i++) {
+    const inst *in = &s->p->code[i];
+    const char *operands = op_table[in->op].operands;
+    for (int k = 0; operands[k]; k++) {
+      if (operands[k] == 'v' && !ref_is_const(in->arg[k])) use(s, in->arg[k], i);
+      if (operands[k] == 'x') use(s, in->arg[k], i);
+      if (operands[k] == 'm' && mem_space(in->arg[k]) == MEM_PRIVATE)
+        use(s, mem_index(in->arg[k]), i);
+    }
+    if (s->out->phase[i - s->out->first]) continue;
+    if (in->op == VYRE_OP_FOR && !s->out->is_together)
+      s->out->is_crossing[i - s->out->first] = true;
+    if (in->op == VYRE_OP_IF || in->op == VYRE_OP_DO) steer(s, in->arg[0]);
+    if (in->op == VYRE_OP_FOR) {
+      steer(s, in->arg[0]);
+      steer(s, in->arg[1]);
+    }
+  }
+}
+
+bool phases_compute(arena *a, const vyre_program *p, const region *r, const shapes *shapes,
+                    phases *out) {
+  uint32_t count = r->body.end - r->body.first + 1;
+  *out = (phases){.first = r->body.first};
+  splitter s = {.p = p, .region = r, .shapes = shapes, .out = out};
+  out->phase = arena_alloc_array(a, count, sizeof *out->phase);
+  out->is_crossing = arena_alloc_array(a, count, sizeof(bool));
+  out->is_cheap = arena_alloc_array(a, count, sizeof(bool));
+  out->is_steering = arena_alloc_array(a, count, sizeof(bool));
+  s.is_group = arena_alloc_array(a, count, sizeof(bool));
+  s.cost = arena_alloc_array(a, count, sizeof *s.cost);
+  if (!out->phase || !out->is_crossing || !out->is_cheap || !out->is_steering || !s.is_group ||
+      !s.cost)
+    return false;
+  mark_blocks(&s);
+  out->is_together = is_together(&s);
+  number_phases(&s);
+  find_cheap(&s);
+  find_crossings(&s);
+  return true;
+}

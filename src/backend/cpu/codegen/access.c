@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cpu/codegen/access.h"
+
+place place_of(const emitter *e, uint32_t mem) {
+  uint32_t i = mem_index(mem);
+  place out = {0};
+  if (mem_space(mem) == MEM_SHARED) {
+    const shared_array *s = &e->p->shared[i];
+    out.type = s->type;
+    out.data = kernel_shared(e->k, i);
+    out.known_length = s->length;
+    out.length = const_i64(e->u, s->length);
+  } else {
+    const buffer *b = &e->p->buffers[i];
+    out.type = b->type;
+    out.data = kernel_data(e->k, i);
+    out.length = kernel_length(e->k, i);
+    if (ref_is_const(b->length)) out.known_length = e->p->consts[ref_index(b->length)].bits;
+  }
+  out.element = type_memory(e->u, out.type);
+  return out;
+}
+
+llval place_at(const emitter *e, const place *p, llval index) {
+  return LLVMBuildGEP2(e->b, p->element, p->data, &index, 1, "");
+}
+
+// ---- bounds -------------------------------------------------------------------------------------
+
+// A range holds for what invocations really compute. A vector may have lanes that are not active
+// and compute something else, unless the index is one scalar for all.
+bool is_inside(const emitter *e, const place *p, uint32_t op) {
+  ref index = e->p->code[op].arg[1];
+  if (e->assume && e->assume[op - e->first] == ASSUME_INSIDE) return true;
+  if (e->exec && !is_uniform(e, index)) return false;
+  value_range r = range_of(&e->k->known, index);
+  return p->known_length && range_is_within(r, 0, (int64_t)p->known_length - 1);
+}
+
+llval inside_scalar(const emitter *e, const place *p, llval index) {
+  return LLVMBuildICmp(e->b, LLVMIntULT, index, p->length, "");
+}
+
+// In the index's own width: the length as the largest number of elements that it can reach.
+llval inside_vector(const emitter *e, const place *p, vyre_type type, llval indices) {
+  llval limit = p->length;
+  if (type == VYRE_I32) {
+    llval top = const_i64(e->u, (uint64_t)1 << 31);
+    llval is_more = LLVMBuildICmp(e->b, LLVMIntUGT, limit, top, "");
+    limit = LLVMBuildSelect(e->b, is_more, top, limit, "");
+  }
+  if (type_bits(type) == 32) limit = LLVMBuildTrunc(e->b, limit, e->u->i32, "");
+  return LLVMBuildICmp(e->b, LLVMIntULT, indices, build_splat(e, limit), "");
+}
+
+llval access_bits(const emitter *e, const place *p, uint32_t op, unsigned row) {
+  ref index = e->p->code[op].arg[1];
+  llval bits = e->exec ? mask_test(e, e->exec) : NULL;
+  if (is_inside(e, p, op)) return bits;
+  llval indices = value_vector(e, index, row);
+  return bits_and(e, bits, inside_vector(e, p, ref_type(e->p, index), indices));
+}
+
+// ---- bool in memory -----------------------------------------------------------------------------
+
+llval to_memory(const emitter *e, vyre_type type, llval value) {
+  if (type != VYRE_BOOL) return value;
+  bool is_vector = LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
+  return LLVMBuildZExt(e->b, value, is_vector ? type_vector_of(e, e->u->i8) : e->u->i8, "");
+}
+
+llval from_memory(const emitter *e, vyre_type type, llval value) {
+  if (type != VYRE_BOOL) return value;
+  return LLVMBuildICmp(e->b, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
+}
+
+// ---- lanes --------------------------------------------------------------------------------------
+
+llval spill(const emitter *e, llval vector) {
+  llval array = build_variable(e, LLVMTypeOf(vector), "lanes");
+  LLVMBuildStore(e->b, vector, array);
+  return array;
+}
+
+llval spilled_lane(const emitter *e, llval array, lltype element, llval lane) {
+  llval at = LLVMBuildGEP2(e->b, element, array, &lane, 1, "");
+  return LLVMBuildLoad2(e->b, element, at, "");
+}
+
+void spill_lane(const emitter *e, llval array, llval value, llval lane) {
+  llval at = LLVMBuildGEP2(e->b, LLVMTypeOf(value), array, &lane, 1, "");
+  LLVMBuildStore(e->b, value, at);
+}
+
+void lanes_begin(const emitter *e, lane_loop *l, llval bits) {
+  l->head = build_block(e, "lane");
+  l->exit = build_block(e, "lanes_done");
+  llblock from = LLVMGetInsertBlock(e->b);
+  l->rest = l->next = NULL;
+  l->lane = LLVMConstInt(e->u->i32, 0, false);
+  if (e->width == 1) {
+    LLVMBuildCondBr(e->b, bits, l->head, l->exit);
+    build_at(e, l->head);
+    return;
+  }
+  llval number = bits_number(e, bits);
+  lltype type = LLVMTypeOf(number);
+  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, number, LLVMConstNull(type), ""), l->head,
+                  l->exit);
+  build_at(e, l->head);
+  l->rest = LLVMBuildPhi(e->b, type, "rest");
+  LLVMAddIncoming(l->rest, &number, &from, 1);
+  llval args[2] = {l->rest, LLVMConstInt(e->u->i1, 1, false)};
+  llval lane = build_intrinsic(e, "llvm.cttz", &type, 1, args, 2);
+  l->lane = e->width > 32 ? LLVMBuildTrunc(e->b, lane, e->u->i32, "")
+                          : LLVMBuildZExt(e->b, lane, e->u->i32, "");
+  llval less = LLVMBuildSub(e->b, l->rest, LLVMConstInt(type, 1, false), "");
+  l->next = LLVMBuildAnd(e->b, l->rest, less, "");
+}
+
+void lanes_end(const emitter *e, const lane_loop *l) {
+  if (l->rest) {
+    llblock from = LLVMGetInsertBlock(e->b);
+    LLVMAddIncoming(l->rest, (llval[]){l->next}, &from, 1);
+    llval is_more = LLVMBuildICmp(e->b, LLVMIntNE, l->next, LLVMConstNull(LLVMTypeOf(l->next)), "");
+    LLVMBuildCondBr(e->b, is_more, l->head, l->exit);
+  } else {
+    build_go(e, l->exit);
+  }
+  build_at(e, l->exit);
+}

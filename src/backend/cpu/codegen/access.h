@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// What loads, stores and atomics share: the memory object that they touch, whether an index is
+// inside of it, and running something for each active lane in turn.
+#ifndef VYRE_BACKEND_CPU_CODEGEN_ACCESS_H
+#define VYRE_BACKEND_CPU_CODEGEN_ACCESS_H
+
+#include "backend/cpu/codegen/emit.h"
+
+typedef struct place {
+  vyre_type type;
+  lltype element;        // in memory
+  llval data;            // of element 0
+  llval length;          // i64
+  uint64_t known_length; // 0: only the dispatch knows
+} place;
+
+// Of buffers and shared arrays.
+place place_of(const emitter *e, uint32_t mem);
+llval place_at(const emitter *e, const place *p, llval index); // i64 to address
+
+// Proven without looking: by range or by assumption.
+bool is_inside(const emitter *e, const place *p, uint32_t op);
+llval inside_scalar(const emitter *e, const place *p, llval index); // i64 to i1
+llval inside_vector(const emitter *e, const place *p, vyre_type type, llval indices);
+// Who takes part in the access `op` of a vector of indices: a vector of i1, NULL for all.
+llval access_bits(const emitter *e, const place *p, uint32_t op, unsigned row);
+
+// Between memory and values: bool is a byte there.
+llval to_memory(const emitter *e, vyre_type type, llval value);
+llval from_memory(const emitter *e, vyre_type type, llval value);
+
+// Vectors as arrays on the stack, for loops over lanes.
+llval spill(const emitter *e, llval vector);
+llval spilled_lane(const emitter *e, llval array, lltype element, llval lane);
+void spill_lane(const emitter *e, llval array, llval value, llval lane);
+
+// A loop over the set bits, lowest first; at width 1 an if.
+typedef struct lane_loop {
+  llval lane; // i32
+  llval rest, next;
+  llblock head, exit;
+} lane_loop;
+void lanes_begin(const emitter *e, lane_loop *l, llval bits);
+void lanes_end(const emitter *e, const lane_loop *l);
+
+// private.c
+void private_load(emitter *e, uint32_t i);
+void private_store(emitter *e, uint32_t i);
+
+#endif

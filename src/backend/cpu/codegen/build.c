@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cpu/codegen/emit.h"
+
+#include <string.h>
+
+// ---- types and constants ------------------------------------------------------------------------
+
+lltype type_vector_of(const emitter *e, lltype scalar) {
+  return e->width == 1 ? scalar : LLVMVectorType(scalar, e->width);
+}
+
+lltype type_value(const emitter *e, vyre_type type, bool is_vector) {
+  return is_vector ? type_vector_of(e, e->u->scalars[type]) : e->u->scalars[type];
+}
+
+lltype type_memory(const unit *u, vyre_type type) {
+  return type == VYRE_BOOL ? u->i8 : u->scalars[type];
+}
+
+llval const_i64(const unit *u, uint64_t value) {
+  return LLVMConstInt(u->i64, value, false);
+}
+
+llval const_bits(const unit *u, vyre_type type, uint64_t bits) {
+  if (!type_is_float(type)) return LLVMConstInt(u->scalars[type], bits, false);
+  // Through the integer, so that a NaN keeps its bits.
+  lltype same = type == VYRE_F32 ? u->i32 : u->i64;
+  return LLVMConstBitCast(LLVMConstInt(same, bits, false), u->scalars[type]);
+}
+
+static llval const_splat(const emitter *e, llval scalar) {
+  if (e->width == 1) return scalar;
+  llval lanes[64];
+  for (unsigned i = 0; i < e->width; i++) lanes[i] = scalar;
+  return LLVMConstVector(lanes, e->width);
+}
+
+llval const_value(const emitter *e, vyre_type type, uint64_t bits, bool is_vector) {
+  llval scalar = const_bits(e->u, type, bits);
+  return is_vector ? const_splat(e, scalar) : scalar;
+}
+
+// ---- vectors ------------------------------------------------------------------------------------
+
+llval build_splat(const emitter *e, llval scalar) {
+  if (e->width == 1) return scalar;
+  if (LLVMIsConstant(scalar)) return const_splat(e, scalar);
+  lltype type = LLVMVectorType(LLVMTypeOf(scalar), e->width);
+  llval one = LLVMBuildInsertElement(e->b, LLVMGetPoison(type), scalar,
+                                     LLVMConstInt(e->u->i32, 0, false), "");
+  llval lanes = LLVMConstNull(LLVMVectorType(e->u->i32, e->width));
+  return LLVMBuildShuffleVector(e->b, one, LLVMGetPoison(type), lanes, "");
+}
+
+llval build_lane_numbers(const emitter *e, lltype scalar, uint64_t stride) {
+  if (e->width == 1) return LLVMConstInt(scalar, 0, false);
+  llval lanes[64];
+  for (unsigned i = 0; i < e->width; i++) lanes[i] = LLVMConstInt(scalar, i * stride, false);
+  return LLVMConstVector(lanes, e->width);
+}
+
+llval build_extract(const emitter *e, llval vector, unsigned lane) {
+  if (e->width == 1) return vector;
+  return LLVMBuildExtractElement(e->b, vector, LLVMConstInt(e->u->i32, lane, false), "");
+}
+
+llval build_intrinsic(const emitter *e, const char *name, const lltype *types, unsigned type_count,
+                      const llval *args, unsigned count) {
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  lltype wanted[2] = {types[0], type_count > 1 ? types[1] : NULL};
+  llval given[4];
+  for (unsigned i = 0; i < count; i++) given[i] = args[i];
+  llval function = LLVMGetIntrinsicDeclaration(e->u->module, id, wanted, type_count);
+  lltype type = LLVMIntrinsicGetType(e->u->context, id, wanted, type_count);
+  return LLVMBuildCall2(e->b, type, function, given, count, "");
+}
+
+llval build_extend(const emitter *e, vyre_type type, llval index) {
+  if (type_bits(type) == 64) return index;
+  return type_is_signed(type) ? LLVMBuildSExt(e->b, index, e->u->i64, "")
+                              : LLVMBuildZExt(e->b, index, e->u->i64, "");
+}
+
+// ---- blocks and variables -----------------------------------------------------------------------
+
+llval build_variable(const emitter *e, lltype type, const char *name) {
+  return LLVMBuildAlloca(e->k->entry, type, name);
+}
+
+llblock build_block(const emitter *e, const char *name) {
+  return LLVMAppendBasicBlockInContext(e->u->context, e->k->function, name);
+}
+
+void build_go(const emitter *e, llblock to) {
+  LLVMBuildBr(e->b, to);
+}
+
+void build_at(const emitter *e, llblock at) {
+  LLVMPositionBuilderAtEnd(e->b, at);
+}
+
+void build_poll(const emitter *e) {
+  llval flag = LLVMBuildLoad2(e->b, e->u->i32, e->k->stop, "");
+  LLVMSetVolatile(flag, true);
+  llval is_set = LLVMBuildICmp(e->b, LLVMIntNE, flag, LLVMConstInt(e->u->i32, 0, false), "");
+  llblock on = build_block(e, "go_on");
+  LLVMBuildCondBr(e->b, is_set, e->k->stopped, on);
+  build_at(e, on);
+}
+
+// ---- masks --------------------------------------------------------------------------------------
+
+lltype type_mask(const emitter *e) {
+  bool is_bit = e->width == 1 || e->u->target->has_predicates;
+  return type_vector_of(e, is_bit ? e->u->i1 : e->u->i32);
+}
+
+llval mask_pack(const emitter *e, llval bits) {
+  lltype type = type_mask(e);
+  return LLVMTypeOf(bits) == type ? bits : LLVMBuildSExt(e->b, bits, type, "");
+}
+
+llval mask_test(const emitter *e, llval mask) {
+  if (LLVMTypeOf(mask) == type_vector_of(e, e->u->i1)) return mask;
+  return LLVMBuildICmp(e->b, LLVMIntSLT, mask, LLVMConstNull(LLVMTypeOf(mask)), "");
+}
+
+llval mask_full(const emitter *e) {
+  return LLVMConstAllOnes(type_mask(e));
+}
+
+llval mask_and(const emitter *e, llval a, llval b) {
+  if (!a || !b) return a ? a : b;
+  return LLVMBuildAnd(e->b, a, b, "");
+}
+
+llval mask_without(const emitter *e, llval a, llval b) {
+  llval rest = LLVMBuildNot(e->b, b, "");
+  return a ? LLVMBuildAnd(e->b, a, rest, "") : rest;
+}
+
+llval bits_and(const emitter *e, llval a, llval b) {
+  return mask_and(e, a, b);
+}
+
+llval bits_number(const emitter *e, llval bits) {
+  return LLVMBuildBitCast(e->b, bits, LLVMIntTypeInContext(e->u->context, e->width), "");
+}
+
+llval bits_any(const emitter *e, llval bits) {
+  if (e->width == 1) return bits;
+  llval number = bits_number(e, bits);
+  return LLVMBuildICmp(e->b, LLVMIntNE, number, LLVMConstNull(LLVMTypeOf(number)), "");
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+const shape *shape_of(const emitter *e, uint32_t op) {
+  return shape_at(e->shapes, op);
+}
+
+bool is_uniform(const emitter *e, ref r) {
+  return ref_is_const(r) || !(shape_of(e, r)->axes & AXIS_X);
+}
+
+bool is_scalar(const emitter *e, uint32_t op) {
+  const shape *s = shape_of(e, op);
+  return s->is_linear || !(s->axes & AXIS_X);
+}
+
+unsigned row_count(const emitter *e, uint32_t op) {
+  return shape_of(e, op)->axes & AXIS_Y ? e->rows : 1;
+}
+
+static llval *slot_of(const emitter *e, uint32_t op, unsigned row) {
+  if (row >= row_count(e, op)) row = 0;
+  return &e->values[(size_t)(op - e->first) * e->rows + row];
+}
+
+void value_set(emitter *e, uint32_t op, unsigned row, llval value) {
+  *slot_of(e, op, row) = value;
+}
+
+llval value_scalar(const emitter *e, ref r, unsigned row) {
+  if (!ref_is_const(r) && e->is_resumed && e->keep->phases->is_crossing[r - e->first])
+    return keep_load(e, r);
+  if (!ref_is_const(r)) return *slot_of(e, r, row);
+  const constant *c = &e->p->consts[ref_index(r)];
+  return const_bits(e->u, (vyre_type)c->type, c->bits);
+}
+
+llval value_vector(const emitter *e, ref r, unsigned row) {
+  llval value = value_scalar(e, r, row);
+  if (is_uniform(e, r)) return build_splat(e, value);
+  const shape *s = shape_of(e, r);
+  if (!s->is_linear || e->width == 1) return value;
+  llval lanes = build_lane_numbers(e, LLVMTypeOf(value), (uint64_t)s->stride);
+  return LLVMBuildAdd(e->b, build_splat(e, value), lanes, "");
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+//
+// Structured control flow. Where all invocations of a vector go the same way, a branch is a branch.
+// Where they part, `exec` says who is active; a block that nobody enters is jumped over, and a loop
+// ends when nobody is left in it.
+//
+// A masked loop keeps the mask of those still in it in `live`: a failed condition, break and return
+// clear bits there. `skipped` has those that continued in this iteration, `returned` those that
+// left the region. After a block that somebody may have left, `exec` is what it was before without
+// those.
+#include "backend/cpu/codegen/emit.h"
+
+static llval load_mask(const emitter *e, llval variable) {
+  return LLVMBuildLoad2(e->b, type_mask(e), variable, "");
+}
+
+static llval current(const emitter *e) {
+  return e->exec ? e->exec : mask_full(e);
+}
+
+static llval any(const emitter *e, llval mask) {
+  return bits_any(e, mask_test(e, mask));
+}
+
+static open_block *innermost_loop(emitter *e) {
+  for (uint32_t k = e->depth; k-- > 0;)
+    if (e->p->code[e->open[k].op].op != VYRE_OP_IF) return &e->open[k];
+  return NULL;
+}
+
+// Who is active behind a block that was entered with `before`.
+static void restore(emitter *e, llval before) {
+  const open_block *loop = innermost_loop(e);
+  e->exec = before;
+  if (loop && loop->live) e->exec = mask_and(e, e->exec, load_mask(e, loop->live));
+  if (loop && loop->skipped) e->exec = mask_without(e, e->exec, load_mask(e, loop->skipped));
+  if (e->returned) e->exec = mask_without(e, e->exec, load_mask(e, e->returned));
+}
+
+bool parted_since(const emitter *e, uint32_t depth) {
+  for (uint32_t k = depth; k < e->depth; k++)
+    if (e->open[k].is_divergent) return true;
+  return false;
+}
+
+// ---- if -----------------------------------------------------------------------------------------
+
+// Jumping over a block costs a test and a branch that may be guessed wrong; running a few cheap
+// operations for nobody costs less. Blocks with loops must be jumped over: nobody would end them.
+enum { CHEAP_BLOCK = 6 };
+
+static bool is_cheap(const emitter *e, uint32_t first, uint32_t end) {
+  uint32_t cost = 0;
+  for (uint32_t i = first; i < end; i++) {
+    const inst *in = &e->p->code[i];
+    bool is_plain = op_is((vyre_op)in->op, OPF_PURE) || in->op == VYRE_OP_GET ||
+                    in->op == VYRE_OP_SET || in->op == VYRE_OP_VAR;
+    bool is_slow = in->op == VYRE_OP_DIV || in->op == VYRE_OP_REM || in->op == VYRE_OP_SQRT ||
+                   in->op == VYRE_OP_FMA;
+    if (!is_plain || is_slow) return false;
+    cost++;
+  }
+  return cost <= CHEAP_BLOCK;
+}
+
+static void emit_masked_part(emitter *e, llval mask, uint32_t first, uint32_t end) {
+  if (first >= end) return;
+  e->exec = mask;
+  llblock after = build_block(e, "parted");
+  if (!is_cheap(e, first, end)) {
+    llblock part = build_block(e, "part");
+    LLVMBuildCondBr(e->b, any(e, mask), part, after);
+    build_at(e, part);
+  }
+  emit_range(e, first, end, after);
+  build_go(e, after);
+  build_at(e, after);
+}
+
+static void emit_divergent_if(emitter *e, uint32_t i, llval before) {
+  const inst *in = &e->p->code[i];
+  llval condition = mask_pack(e, value_vector(e, in->arg[0], 0));
+  uint32_t middle = in->arg[1] ? in->arg[1] : in->arg[2];
+  emit_masked_part(e, mask_and(e, before, condition), i + 1, middle);
+  if (in->arg[1]) emit_masked_part(e, mask_without(e, before, condition), middle + 1, in->arg[2]);
+}
+
+static void emit_uniform_if(emitter *e, uint32_t i, llval before) {
+  const inst *in = &e->p->code[i];
+  llblock then = build_block(e, "then"), after = build_block(e, "endif");
+  llblock otherwise = in->arg[1] ? build_block(e, "else") : after;
+  LLVMBuildCondBr(e->b, value_scalar(e, in->arg[0], 0), then, otherwise);
+  build_at(e, then);
+  emit_range(e, i + 1, in->arg[1] ? in->arg[1] : in->arg[2], after);
+  build_go(e, after);
+  if (in->arg[1]) {
+    build_at(e, otherwise);
+    e->exec = before;
+    emit_range(e, in->arg[1] + 1, in->arg[2], after);
+    build_go(e, after);
+  }
+  build_at(e, after);
+}
+
+static void emit_assumed_if(emitter *e, uint32_t i, bool is_taken) {
+  const inst *in = &e->p->code[i];
+  uint32_t middle = in->arg[1] ? in->arg[1] : in->arg[2];
+  llblock after = build_block(e, "endif");
+  if (is_taken)
+    emit_range(e, i + 1, middle, after);
+  else if (in->arg[1])
+    emit_range(e, middle + 1, in->arg[2], after);
+  build_go(e, after);
+  build_at(e, after);
+}
+
+uint32_t emit_if(emitter *e, uint32_t i) {
+  const inst *in = &e->p->code[i];
+  const block_shape *shape = block_at(e->shapes, i);
+  uint8_t way = e->assume ? e->assume[i - e->first] : ASSUME_NOTHING;
+  llval before = e->exec;
+  e->open[e->depth++] = (open_block){.op = i, .is_divergent = shape->parts & AXIS_X};
+  if (way != ASSUME_NOTHING)
+    emit_assumed_if(e, i, way == ASSUME_TRUE);
+  else if (shape->parts & AXIS_X)
+    emit_divergent_if(e, i, before);
+  else
+    emit_uniform_if(e, i, before);
+  e->depth--;
+  if (shape->exits & AXIS_X)
+    restore(e, before);
+  else
+    e->exec = before;
+  return in->arg[2] + 1;
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
+// Loops that run at most this many iterations, all nested ones together, are over soon without
+// looking at the flag.
+enum { SHORT_LOOP = 4096 };
+
+// The most iterations of a loop and the short loops around it; 0 when that is too many.
+static uint64_t short_trips(const emitter *e, uint32_t i) {
+  const inst *in = &e->p->code[i];
+  if (in->op != VYRE_OP_FOR) return 0;
+  value_range lo = range_of(&e->k->known, in->arg[0]), hi = range_of(&e->k->known, in->arg[1]);
+  if (!range_is_known(lo) || !range_is_known(hi)) return 0;
+  uint64_t trips = hi.hi <= lo.lo ? 1 : (uint64_t)hi.hi - (uint64_t)lo.lo;
+  for (uint32_t k = e->depth; k-- > 0;) {
+    if (e->p->code[e->open[k].op].op == VYRE_OP_IF) continue;
+    if (trips <= SHORT_LOOP && e->open[k].short_trips) trips *= e->open[k].short_trips;
+    break;
+  }
+  return trips <= SHORT_LOOP ? trips : 0;
+}
+
+static open_block *open_loop(emitter *e, uint32_t i) {
+  const block_shape *s = block_at(e->shapes, i);
+  bool is_masked = (s->parts | s->returns) & AXIS_X;
+  uint64_t trips = short_trips(e, i);
+  open_block *loop = &e->open[e->depth++];
+  *loop = (open_block){
+      .op = i, .is_divergent = (s->parts | s->continues) & AXIS_X, .short_trips = trips};
+  loop->next = build_block(e, "next");
+  loop->exit = build_block(e, "leave");
+  if (is_masked) loop->live = build_variable(e, type_mask(e), "live");
+  if (s->continues & AXIS_X) loop->skipped = build_variable(e, type_mask(e), "skipped");
+  return loop;
+}
+
+static void begin_body(emitter *e, const open_block *loop, llval before) {
+  e->exec = loop->live ? load_mask(e, loop->live) : before;
+  if (loop->skipped) LLVMBuildStore(e->b, LLVMConstNull(type_mask(e)), loop->skipped);
+}
+
+// At the end of an iteration: go to `head` unless everybody has left.
+static void repeat(emitter *e, const open_block *loop, llblock head) {
+  if (!loop->short_trips) build_poll(e);
+  if (loop->live)
+    LLVMBuildCondBr(e->b, any(e, load_mask(e, loop->live)), head, loop->exit);
+  else
+    build_go(e, head);
+}
+
+static void close_loop(emitter *e, llval before) {
+  uint32_t op = e->open[--e->depth].op;
+  build_at(e, e->open[e->depth].exit);
+  e->exec = before;
+  if (e->returned && (block_at(e->shapes, op)->returns & AXIS_X))
+    e->exec = mask_without(e, before, load_mask(e, e->returned));
+}
+
+uint32_t emit_while(emitter *e, uint32_t i) {
+  const inst *in = &e->p->code[i];
+  ref condition = e->p->code[in->arg[1]].arg[0];
+  llval before = e->exec;
+  uint32_t depth = e->depth;
+  open_block *loop = open_loop(e, i);
+  llblock head = build_block(e, "while"), body = build_block(e, "do");
+  if (loop->live) LLVMBuildStore(e->b, current(e), loop->live);
+  build_go(e, head);
+  build_at(e, head);
+  e->exec = loop->live ? load_mask(e, loop->live) : before;
+  // The condition itself is no place to continue from.
+  llval skipped = loop->skipped;
+  loop->skipped = NULL;
+  emit_range(e, i + 1, in->arg[1], loop->exit);
+  loop = &e->open[depth];
+  loop->skipped = skipped;
+  if (is_uniform(e, condition)) {
+    LLVMBuildCondBr(e->b, value_scalar(e, condition, 0), body, loop->exit);
+  } else {
+    llval stay = mask_and(e, e->exec, mask_pack(e, value_vector(e, condition, 0)));
+    LLVMBuildStore(e->b, stay, loop->live);
+    LLVMBuildCondBr(e->b, any(e, stay), body, loop->exit);
+  }
+  build_at(e, body);
+  begin_body(e, loop, before);
+  emit_range(e, in->arg[1] + 1, in->arg[2], loop->next);
+  build_go(e, e->open[depth].next);
+  build_at(e, e->open[depth].next);
+  repeat(e, &e->open[depth], head);
+  close_loop(e, before);
+  return in->arg[2] + 1;
+}
+
+// ---- for ----------------------------------------------------------------------------------------
+
+static llval is_less(const emitter *e, vyre_type type, llval x, llval y) {
+  return LLVMBuildICmp(e->b, type_is_signed(type) ? LLVMIntSLT : LLVMIntULT, x, y, "");
+}
+
+// More than one step is left before hi: without overflow, as k < hi.
+static llval has_next(const emitter *e, llval k, llval hi, llval step) {
+  return LLVMBuildICmp(e->b, LLVMIntUGT, LLVMBuildSub(e->b, hi, k, ""), step, "");
+}
+
+static void set_counter(emitter *e, uint32_t i, llval k) {
+  for (unsigned row = 0; row < row_count(e, i); row++) value_set(e, i, row, k);
+}
+
+// All invocations count alike: a scalar counter, and perhaps a mask of those still in the loop.
+static void emit_counted_for(emitter *e, uint32_t i, llval before) {
+  const inst *in = &e->p->code[i];
+  vyre_type type = (vyre_type)in->type;
+  uint32_t depth = e->depth;
+  open_block *loop = open_loop(e, i);
+  if (loop->live) LLVMBuildStore(e->b, current(e), loop->live);
+  llval lo = value_scalar(e, in->arg[0], 0), hi = value_scalar(e, in->arg[1], 0);
+  llval step = value_scalar(e, in->arg[2], 0);
+  llblock head = build_block(e, "for"), again = build_block(e, "step");
+  llblock from = LLVMGetInsertBlock(e->b);
+  LLVMBuildCondBr(e->b, is_less(e, type, lo, hi), head, loop->exit);
+  build_at(e, head);
+  llval k = LLVMBuildPhi(e->b, e->u->scalars[type], "k");
+  LLVMAddIncoming(k, &lo, &from, 1);
+  set_counter(e, i, k);
+  begin_body(e, loop, before);
+  emit_range(e, i + 1, in->arg[3], loop->next);
+  loop = &e->open[depth];
+  build_go(e, loop->next);
+  build_at(e, loop->next);
+  llval more = has_next(e, k, hi, step);
+  LLVMBuildCondBr(e->b, more, again, loop->exit);
+  build_at(e, again);
+  llval next = LLVMBuildAdd(e->b, k, step, "");
+  repeat(e, loop, head);
+  llblock latch = LLVMGetInsertBlock(e->b);
+  LLVMAddIncoming(k, &next, &latch, 1);
+  close_loop(e, before);
+}
+
+// Each invocation has its own bounds.
+static void emit_varying_for(emitter *e, uint32_t i, llval before) {
+  const inst *in = &e->p->code[i];
+  vyre_type type = (vyre_type)in->type;
+  uint32_t depth = e->depth;
+  open_block *loop = open_loop(e, i);
+  bool is_one = is_scalar(e, i);
+  llval lo = value_vector(e, in->arg[0], 0), hi = value_vector(e, in->arg[1], 0);
+  llval step = value_scalar(e, in->arg[2], 0), steps = value_vector(e, in->arg[2], 0);
+  llval start = is_one ? value_scalar(e, in->arg[0], 0) : lo;
+  llval stay = mask_and(e, before, mask_pack(e, is_less(e, type, lo, hi)));
+  LLVMBuildStore(e->b, stay, loop->live);
+  llblock head = build_block(e, "for"), from = LLVMGetInsertBlock(e->b);
+  LLVMBuildCondBr(e->b, any(e, stay), head, loop->exit);
+  build_at(e, head);
+  llval k = LLVMBuildPhi(e->b, LLVMTypeOf(start), "k");
+  LLVMAddIncoming(k, &start, &from, 1);
+  set_counter(e, i, k);
+  begin_body(e, loop, before);
+  emit_range(e, i + 1, in->arg[3], loop->next);
+  loop = &e->open[depth];
+  build_go(e, loop->next);
+  build_at(e, loop->next);
+  llval more = has_next(e, is_one ? build_splat(e, k) : k, hi, steps);
+  LLVMBuildStore(e->b, mask_and(e, load_mask(e, loop->live), mask_pack(e, more)), loop->live);
+  llval next = LLVMBuildAdd(e->b, k, is_one ? step : steps, "");
+  repeat(e, loop, head);
+  llblock latch = LLVMGetInsertBlock(e->b);
+  LLVMAddIncoming(k, &next, &latch, 1);
+  close_loop(e, before);
+}
+
+uint32_t emit_for(emitter *e, uint32_t i) {
+  const inst *in = &e->p->code[i];
+  if (is_uniform(e, in->arg[0]) && is_uniform(e, in->arg[1]))
+    emit_counted_for(e, i, e->exec);
+  else
+    emit_varying_for(e, i, e->exec);
+  return in->arg[3] + 1;
+}
+
+// ---- leaving ------------------------------------------------------------------------------------
+
+// Whether all that are still in the loop (or in the region) come here together.
+static bool is_together(emitter *e, uint32_t from) {
+  for (uint32_t k = from; k < e->depth; k++)
+    if (e->open[k].is_divergent) return false;
+  return true;
+}
+
+static void clear_bits(const emitter *e, llval variable) {
+  LLVMBuildStore(e->b, mask_without(e, load_mask(e, variable), current(e)), variable);
+}
+
+static void set_bits(const emitter *e, llval variable) {
+  LLVMBuildStore(e->b, LLVMBuildOr(e->b, load_mask(e, variable), current(e), ""), variable);
+}
+
+static void emit_return(emitter *e) {
+  if (e->returned) set_bits(e, e->returned);
+  if (is_together(e, 0)) {
+    build_go(e, e->done);
+    build_at(e, build_block(e, "unreached"));
+    return;
+  }
+  for (uint32_t k = 0; k < e->depth; k++)
+    if (e->open[k].live) clear_bits(e, e->open[k].live);
+}
+
+void emit_leave(emitter *e, uint32_t i) {
+  const inst *in = &e->p->code[i];
+  if (in->op == VYRE_OP_RETURN) {
+    emit_return(e);
+    return;
+  }
+  open_block *loop = innermost_loop(e);
+  bool together = is_together(e, (uint32_t)(loop - e->open) + 1) && !loop->skipped;
+  bool is_break = in->op == VYRE_OP_BREAK;
+  if (together) {
+    build_go(e, is_break ? loop->exit : loop->next);
+    build_at(e, build_block(e, "unreached"));
+  } else if (is_break) {
+    clear_bits(e, loop->live);
+  } else {
+    set_bits(e, loop->skipped);
+  }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+//
+// What the parts of the code generator share while they lower one region. A kernel is the function
+// being made; an emitter lowers (part of) the body once, for a vector of `width` invocations along
+// x and, when rows are jammed, for several rows at a time. All of it lives on one thread, and ends
+// with the compile call that made it.
+//
+// Values. A value that is the same along x, or linear, is kept as the scalar of the first
+// invocation; any other as a vector. With jammed rows a value that differs along y is kept once per
+// row. A width of 1 makes "vectors" scalars: the same emitter gives scalar code.
+//
+// Masks. Who is active is `exec`: NULL when all are, else a vector of integers, all ones or all
+// zeros, of the width that suits the target's registers (bits where it has predicates).
+#ifndef VYRE_BACKEND_CPU_CODEGEN_EMIT_H
+#define VYRE_BACKEND_CPU_CODEGEN_EMIT_H
+
+#include "analysis/phases.h"
+#include "analysis/shape.h"
+#include "backend/cpu/codegen/target.h"
+#include "base/strbuf.h"
+#include "ir/limits.h"
+
+#include <llvm-c/Core.h>
+
+typedef LLVMValueRef llval;
+typedef LLVMTypeRef lltype;
+typedef LLVMBasicBlockRef llblock;
+
+// One module: the whole program.
+typedef struct unit {
+  const vyre_program *p;
+  const cpu_options *options;
+  const target *target;
+  arena arena;
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  lltype scalars[VYRE_TYPE_COUNT]; // bool is i1
+  lltype i1, i8, i16, i32, i64, i128, ptr, nothing;
+  llval zeros;          // constant memory: what an empty buffer points to
+  LLVMMetadataRef file; // debug information, or NULL
+  struct LLVMOpaqueDIBuilder *debug;
+  strbuf remarks;
+} unit;
+
+typedef struct kernel {
+  unit *u;
+  const vyre_program *p;
+  const region *region;
+  uint32_t index;
+  ranges known;
+  llval function, args, lo, hi, scratch;
+  LLVMBuilderRef entry; // appends to the entry block: allocas, what a dispatch brings
+  llblock stopped;      // returns CPU_STOPPED
+  llval stop;           // the flag's address
+  llval *params;        // per parameter, once asked for
+  llval *data, *length; // per buffer, once asked for; length is i64
+  llval *shared;        // per shared array of the program
+  llval grid[3];        // i64, once asked for
+  uint64_t scratch_bytes;
+  LLVMMetadataRef subprogram;
+} kernel;
+
+// What is kept per invocation between the phases of a workgroup, in the scratch memory.
+typedef struct keeper {
+  const phases *phases;
+  unsigned width;
+  uint64_t *offset; // per operation: 1 + where its slots are; 0: none
+  llval *steering;  // per operation: variable with the value for the whole workgroup, or NULL
+  uint64_t gone_at; // slots of masks: who returned
+  llval left, gone; // variables, i1: whether somebody is left, and whether somebody returned
+} keeper;
+
+// A loop or an if that is being lowered.
+typedef struct open_block {
+  uint32_t op;
+  bool is_divergent; // along x: some are not active in it, and come back
+  // Loops only.
+  llblock next, exit;
+  uint64_t short_trips; // iterations with those of the loops around it; 0: polls the flag
+  llval live;           // variable: mask of those still in the loop; NULL when all leave together
+  llval skipped;        // variable: those that continued early; NULL when none do
+} open_block;
+
+typedef struct emitter {
+  kernel *k;
+  unit *u;
+  const vyre_program *p;
+  LLVMBuilderRef b;
+  unsigned width, rows;
+  const shapes *shapes;
+  const uint8_t *assume;    // NULL: nothing
+  uint32_t first;           // of the body
+  llval *values;            // [operation - first][row]
+  llval *storage;           // [operation - first][row]: variables and private arrays
+  uint32_t *declared;       // per variable and array: depth of its declaration
+  llval x;                  // i64: global id of the first invocation
+  llval local_x;            // i64, in rigid regions
+  llval *y;                 // i64, per row: global id
+  llval z;                  // i64
+  llval group[3], local[3]; // i64, in rigid regions; local x is local_x
+  llval exec;               // mask, or NULL
+  llval returned;           // variable: mask of those that returned; NULL when none can
+  llblock done;             // the end of this vector of invocations
+  open_block open[LIMIT_DEPTH];
+  uint32_t depth;
+  // In regions with barriers.
+  const keeper *keep;
+  llval vector;   // i64: number of this vector of invocations in the workgroup
+  uint32_t *made; // per operation: the round in which its value was made
+  uint32_t round;
+  bool is_resumed; // code may be entered behind any barrier: values that cross are in memory
+  struct resumption *resumption;
+} emitter;
+
+// ---- build.c: small things ----------------------------------------------------------------------
+
+lltype type_vector_of(const emitter *e, lltype scalar);
+lltype type_value(const emitter *e, vyre_type type, bool is_vector);
+lltype type_memory(const unit *u, vyre_type type); // bool is a byte
+llval const_bits(const unit *u, vyre_type type, uint64_t bits);
+llval const_value(const emitter *e, vyre_type type, uint64_t bits, bool is_vector);
+llval const_i64(const unit *u, uint64_t value);
+llval build_splat(const emitter *e, llval scalar);
+llval build_lane_numbers(const emitter *e, lltype scalar, uint64_t stride); // constant
+llval build_intrinsic(const emitter *e, const char *name, const lltype *types, unsigned type_count,
+                      const llval *args, unsigned count);
+llval build_variable(const emitter *e, lltype type, const char *name); // in the entry block
+llblock build_block(const emitter *e, const char *name);
+void build_go(const emitter *e, llblock to);
+void build_at(const emitter *e, llblock at);
+llval build_extract(const emitter *e, llval vector, unsigned lane);
+llval build_extend(const emitter *e, vyre_type type, llval index); // of an integer, to i64
+void build_poll(const emitter *e);                                 // leave when asked to stop
+
+// Masks.
+lltype type_mask(const emitter *e);
+llval mask_pack(const emitter *e, llval bits);          // from a vector of i1
+llval mask_test(const emitter *e, llval mask);          // to a vector of i1
+llval mask_full(const emitter *e);                      // all active
+llval mask_and(const emitter *e, llval a, llval b);     // either may be NULL
+llval mask_without(const emitter *e, llval a, llval b); // a may be NULL
+llval bits_any(const emitter *e, llval bits);           // i1
+llval bits_number(const emitter *e, llval bits);        // an integer of `width` bits, lane 0 lowest
+llval bits_and(const emitter *e, llval a, llval b);     // either may be NULL
+
+// ---- values -------------------------------------------------------------------------------------
+
+const shape *shape_of(const emitter *e, uint32_t op);
+bool is_uniform(const emitter *e, ref r);      // along x
+bool is_scalar(const emitter *e, uint32_t op); // uniform or linear: kept as a scalar
+unsigned row_count(const emitter *e, uint32_t op);
+void value_set(emitter *e, uint32_t op, unsigned row, llval value);
+llval value_scalar(const emitter *e, ref r, unsigned row); // uniform and linear values only
+llval value_vector(const emitter *e, ref r, unsigned row);
+
+// ---- the rest -----------------------------------------------------------------------------------
+
+// ops.c, divide.c, convert.c: pure operations on scalars or on vectors.
+llval build_pure(const emitter *e, const inst *in, const llval args[3], bool is_vector);
+llval build_division(const emitter *e, const inst *in, llval x, llval y, bool is_vector);
+llval build_mulhi(const emitter *e, vyre_type type, llval x, llval y, bool is_vector);
+llval build_convert(const emitter *e, vyre_type to, vyre_type from, llval x, bool is_vector);
+llval build_bitcast(const emitter *e, vyre_type to, vyre_type from, llval x, bool is_vector);
+
+// memory.c, scatter.c, atomic.c
+void emit_load(emitter *e, uint32_t i);
+void emit_store(emitter *e, uint32_t i);
+void emit_atomic(emitter *e, uint32_t i);
+void emit_array(emitter *e, uint32_t i);
+uint64_t array_bytes(const emitter *e, uint32_t op); // of a private array, for all lanes
+
+// control.c, body.c
+uint32_t emit_if(emitter *e, uint32_t i);
+uint32_t emit_for(emitter *e, uint32_t i);
+uint32_t emit_while(emitter *e, uint32_t i);
+void emit_leave(emitter *e, uint32_t i); // break, continue, return
+// Lowers a block. Goes to `after` when everybody has left before its end.
+void emit_range(emitter *e, uint32_t first, uint32_t end, llblock after);
+bool parted_since(const emitter *e, uint32_t depth); // some invocations are away and come back
+
+void emit_value(emitter *e, uint32_t i);
+llval variable_new(emitter *e, uint32_t i, unsigned row); // its slot on the stack, made once
+llval variable_load(const emitter *e, uint32_t variable, unsigned row);
+void variable_store(const emitter *e, uint32_t variable, unsigned row, llval value);
+
+// keep.c
+void keep_value(const emitter *e, uint32_t i);       // after it was made
+llval keep_load(const emitter *e, uint32_t i);       // what was kept
+llval keep_address(const emitter *e, uint32_t i);    // of this vector's slot
+void keep_enter(emitter *e, range code);             // at the beginning of a vector's phase
+void keep_leave(emitter *e, range code);             // at its end
+void emit_resumable_barrier(emitter *e, uint32_t i); // resume.c
+uint32_t emit_resumable_for(emitter *e, uint32_t i);
+
+// kernel.c
+bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out);
+llval kernel_param(kernel *k, uint32_t index);
+llval kernel_data(kernel *k, uint32_t index);
+llval kernel_length(kernel *k, uint32_t index); // i64
+llval kernel_grid(kernel *k, uint32_t axis);    // i64
+llval kernel_shared(kernel *k, uint32_t index);
+uint64_t kernel_scratch(kernel *k, uint64_t bytes); // reserves; the offset, aligned to 64
+
+#endif

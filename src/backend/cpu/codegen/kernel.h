@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// Between the parts that build a kernel's loops: over boxes, workgroups, rows and vectors.
+#ifndef VYRE_BACKEND_CPU_CODEGEN_KERNEL_H
+#define VYRE_BACKEND_CPU_CODEGEN_KERNEL_H
+
+#include "backend/cpu/codegen/emit.h"
+
+// for (at = from; at < end; at += step), in i64.
+typedef struct count_loop {
+  llval at, end;
+  uint64_t step;
+  llblock head, exit;
+} count_loop;
+void count_begin(kernel *k, LLVMBuilderRef b, count_loop *l, llval from, llval end, uint64_t step);
+void count_end(kernel *k, LLVMBuilderRef b, const count_loop *l);
+
+// Invocations along x, and where they are along the other axes. All i64.
+typedef struct row {
+  llval x0, x1;             // of the grid in elastic regions, of the workgroup in rigid ones
+  llval y[1], z;            // global ids
+  llval group[3], local[3]; // rigid regions only
+  llval origin;             // global x of local x 0; NULL in elastic regions
+  range code;
+} row;
+
+// The emitters of a row: for whole vectors, and for the last one.
+typedef struct versions {
+  emitter *whole, *part;
+} versions;
+
+typedef struct plan { // how a region is lowered
+  unsigned width;
+  shapes shapes;
+  const phases *phases; // NULL when there is no barrier
+} plan;
+
+bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out);
+void emit_row(kernel *k, const versions *v, const row *r);
+void place_vector(emitter *e, const row *r, llval x); // where its invocations are
+void emit_vector(emitter *e, const row *r, llval x, llval exec);
+void poll_stop(kernel *k, LLVMBuilderRef b);
+void emit_box(kernel *k, LLVMBuilderRef b, const plan *plan);    // elastic
+void emit_groups(kernel *k, LLVMBuilderRef b, const plan *plan); // rigid
+
+// groups.c: the rows of a workgroup, one inside the other loop.
+typedef struct group_rows {
+  count_loop y, z;
+} group_rows;
+void group_rows_begin(kernel *k, LLVMBuilderRef b, group_rows *g, row *r);
+void group_rows_end(kernel *k, LLVMBuilderRef b, const group_rows *g);
+
+// barrier.c, resume.c: a workgroup with barriers.
+void emit_phases(kernel *k, LLVMBuilderRef b, const versions *v, const phases *phases, row *r);
+void emit_resumed(kernel *k, emitter *e, const phases *phases, row *r);
+bool keeper_init(keeper *k, emitter *e, const phases *phases, uint64_t vectors);
+void keep_begin_vector(emitter *e, llblock skip);
+void keep_end_vector(emitter *e, llval all);
+
+emitter *emitter_new(kernel *k, LLVMBuilderRef b, unsigned width, unsigned rows,
+                     const shapes *shapes, const uint8_t *assume);
+void kernel_return(kernel *k, LLVMBuilderRef b, int code);
+llval kernel_bound(kernel *k, llval array, uint32_t axis); // i64 from lo or hi
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//
+// A compile: one LLVM context, one module with a function per region, a short list of passes, one
+// object file.
+#include "backend/cpu/codegen/emit.h"
+#include "base/error.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- the unit -----------------------------------------------------------------------------------
+
+// LLVM prints warnings to stderr unless someone takes them.
+static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
+  (void)info;
+  (void)context;
+}
+
+static void fill_types(unit *u) {
+  LLVMContextRef c = u->context;
+  u->i1 = LLVMInt1TypeInContext(c);
+  u->i8 = LLVMInt8TypeInContext(c);
+  u->i16 = LLVMInt16TypeInContext(c);
+  u->i32 = LLVMInt32TypeInContext(c);
+  u->i64 = LLVMInt64TypeInContext(c);
+  u->ptr = LLVMPointerTypeInContext(c, 0);
+  u->scalars[VYRE_VOID] = LLVMVoidTypeInContext(c);
+  u->scalars[VYRE_BOOL] = u->i1;
+  u->scalars[VYRE_I8] = u->scalars[VYRE_U8] = u->i8;
+  u->scalars[VYRE_I16] = u->scalars[VYRE_U16] = u->i16;
+  u->scalars[VYRE_I32] = u->scalars[VYRE_U32] = u->i32;
+  u->scalars[VYRE_I64] = u->scalars[VYRE_U64] = u->i64;
+  u->scalars[VYRE_F32] = LLVMFloatTypeInContext(c);
+  u->scalars[VYRE_F64] = LLVMDoubleTypeInContext(c);
+}
+
+static void unit_open(unit *u) {
+  u->context = LLVMContextCreate();
+  LLVMContextSetDiagnosticHandler(u->context, ignore_diagnostic, NULL);
+  LLVMContextSetDiscardValueNames(u->context, !u->options->want_llvm);
+  u->module = LLVMModuleCreateWithNameInContext(u->p->name, u->context);
+  char *triple = LLVMGetTargetMachineTriple(u->target->machine);
+  LLVMSetTarget(u->module, triple);
+  LLVMDisposeMessage(triple);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(u->target->machine);
+  LLVMSetModuleDataLayout(u->module, layout);
+  LLVMDisposeTargetData(layout);
+  fill_types(u);
+  lltype block = LLVMArrayType2(u->i64, 8);
+  u->zeros = LLVMAddGlobal(u->module, block, "zeros");
+  LLVMSetInitializer(u->zeros, LLVMConstNull(block));
+  LLVMSetGlobalConstant(u->zeros, true);
+  LLVMSetLinkage(u->zeros, LLVMPrivateLinkage);
+  LLVMSetAlignment(u->zeros, 64);
+}
+
+static void unit_close(unit *u) {
+  if (u->module) LLVMDisposeModule(u->module);
+  if (u->context) LLVMContextDispose(u->context);
+  arena_free(&u->arena);
+  strbuf_fini(&u->remarks);
+}
+
+// ---- passes and object code ---------------------------------------------------------------------
+
+static const char quick_passes[] = "function(sroa,early-cse)";
+static const char full_passes[] =
+    "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
+    "instcombine<no-verify-fixpoint>,simplifycfg)";
+
+static vyre_status run_passes(unit *u, vyre_error *error) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  const char *passes = u->options->tier == VYRE_TIER_QUICK ? quick_passes : full_passes;
+  LLVMErrorRef failed = LLVMRunPasses(u->module, passes, u->target->machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!failed) return VYRE_OK;
+  char *message = LLVMGetErrorMessage(failed);
+  error_set(error, VYRE_ERROR_BACKEND,
+            "LLVM's passes failed: %.300s. Fix: report this with the program", message);
+  LLVMDisposeErrorMessage(message);
+  return VYRE_ERROR_BACKEND;
+}
+
+static void *copy_bytes(const void *from, size_t size) {
+  char *to = malloc(size + 1);
+  if (!to) return NULL;
+  memcpy(to, from, size);
+  to[size] = 0;
+  return to;
+}
+
+static vyre_status emit_file(unit *u, LLVMCodeGenFileType type, void **out, size_t *size,
+                             vyre_error *error) {
+  char *message = NULL;
+  LLVMMemoryBufferRef buffer;
+  // Emitting changes the module, and there may be a second file to emit.
+  LLVMModuleRef module = LLVMCloneModule(u->module);
+  bool failed =
+      LLVMTargetMachineEmitToMemoryBuffer(u->target->machine, module, type, &message, &buffer);
+  LLVMDisposeModule(module);
+  if (failed) {
+    error_set(error, VYRE_ERROR_BACKEND,
+              "LLVM emitted no code: %.300s. Fix: report this with the program", message);
+    LLVMDisposeMessage(message);
+    return VYRE_ERROR_BACKEND;
+  }
+  *size = LLVMGetBufferSize(buffer);
+  *out = copy_bytes(LLVMGetBufferStart(buffer), *size);
+  LLVMDisposeMemoryBuffer(buffer);
+  return *out ? VYRE_OK : error_out_of_memory(error);
+}
+
+static vyre_status emit_all(unit *u, cpu_code *out, vyre_error *error) {
+  size_t size;
+  void *text = NULL;
+  if (u->options->want_llvm) {
+    char *printed = LLVMPrintModuleToString(u->module);
+    out->llvm = copy_bytes(printed, strlen(printed));
+    LLVMDisposeMessage(printed);
+    if (!out->llvm) return error_out_of_memory(error);
+  }
+  vyre_status status = VYRE_OK;
+  if (u->options->want_asm) status = emit_file(u, LLVMAssemblyFile, &text, &size, error);
+  out->assembly = text;
+  if (status == VYRE_OK)
+    status = emit_file(u, LLVMObjectFile, &out->object, &out->object_size, error);
+  if (status != VYRE_OK) return status;
+  out->remarks = strbuf_take(&u->remarks, &size);
+  return out->remarks ? VYRE_OK : error_out_of_memory(error);
+}
+
+// ---- the call -----------------------------------------------------------------------------------
+
+static vyre_status check_module(unit *u, vyre_error *error) {
+  char *message = NULL;
+  bool is_broken = LLVMVerifyModule(u->module, LLVMReturnStatusAction, &message);
+  if (is_broken)
+    error_set(error, VYRE_ERROR_BACKEND,
+              "the code made for `%s` is not valid: %.400s. Fix: report this with the program",
+              u->p->name, message);
+  LLVMDisposeMessage(message);
+  return is_broken ? VYRE_ERROR_BACKEND : VYRE_OK;
+}
+
+static vyre_status build(unit *u, cpu_code *out, vyre_error *error) {
+  unit_open(u);
+  strbuf_puts(&u->remarks, "");
+  for (uint32_t i = 0; i < u->p->region_count; i++)
+    if (!kernel_emit(u, i, &out->regions[i])) return error_out_of_memory(error);
+  vyre_status status = check_module(u, error);
+  if (status == VYRE_OK) status = run_passes(u, error);
+  if (status == VYRE_OK) status = emit_all(u, out, error);
+  return status;
+}
+
+static vyre_status compile(const vyre_program *program, const cpu_options *options, cpu_code *out,
+                           vyre_error *error) {
+  *out = (cpu_code){.region_count = program->region_count};
+  unsigned w = options->width;
+  if (w > 64 || (w & (w - 1)))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "a width of %u lanes is none of 1, 2, 4, ... 64. Fix: pass one of these, or 0",
+                     w);
+  out->regions = calloc(program->region_count, sizeof *out->regions);
+  if (!out->regions) return error_out_of_memory(error);
+  target machine;
+  unit u = {.p = program, .options = options, .target = &machine};
+  vyre_status status = target_open(options, &machine, error);
+  if (status == VYRE_OK) status = build(&u, out, error);
+  unit_close(&u);
+  target_close(&machine);
+  if (status != VYRE_OK) {
+    free(out->object);
+    free(out->regions);
+    free(out->remarks);
+    free(out->llvm);
+    free(out->assembly);
+    *out = (cpu_code){0};
+  }
+  return status;
+}
+
+VYRE_API extern const cpu_codegen vyre_cpu_codegen;
+const cpu_codegen vyre_cpu_codegen = {
+    .abi_version = CPU_ABI_VERSION,
+    .llvm_version = target_llvm_version,
+    .host = target_host,
+    .compile = compile,
+};

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+//
+// Pure operations, as src/ir/eval.c defines them. LLVM's builder makes scalar and vector operations
+// of the same calls; only constants have to be made for one or the other.
+#include "backend/cpu/codegen/emit.h"
+
+typedef struct operation {
+  const emitter *e;
+  LLVMBuilderRef b;
+  vyre_type type; // of the operands
+  bool is_vector;
+  llval x, y;
+} operation;
+
+static llval constant_like(const operation *o, uint64_t bits) {
+  return const_value(o->e, o->type, bits, o->is_vector);
+}
+
+static llval call(const operation *o, const char *name, const llval *args, unsigned count) {
+  lltype type = type_value(o->e, o->type, o->is_vector);
+  return build_intrinsic(o->e, name, &type, 1, args, count);
+}
+
+static llval call_with_flag(const operation *o, const char *name) {
+  llval args[2] = {o->x, LLVMConstInt(o->e->u->i1, 0, false)};
+  return call(o, name, args, 2);
+}
+
+// ---- integers -----------------------------------------------------------------------------------
+
+static llval compare_ints(const operation *o, vyre_op op) {
+  bool s = type_is_signed(o->type);
+  switch (op) {
+  case VYRE_OP_EQ: return LLVMBuildICmp(o->b, LLVMIntEQ, o->x, o->y, "");
+  case VYRE_OP_NE: return LLVMBuildICmp(o->b, LLVMIntNE, o->x, o->y, "");
+  case VYRE_OP_LT: return LLVMBuildICmp(o->b, s ? LLVMIntSLT : LLVMIntULT, o->x, o->y, "");
+  case VYRE_OP_LE: return LLVMBuildICmp(o->b, s ? LLVMIntSLE : LLVMIntULE, o->x, o->y, "");
+  case VYRE_OP_GT: return LLVMBuildICmp(o->b, s ? LLVMIntSGT : LLVMIntUGT, o->x, o->y, "");
+  default: return LLVMBuildICmp(o->b, s ? LLVMIntSGE : LLVMIntUGE, o->x, o->y, "");
+  }
+}
+
+static llval count_of(const operation *o) {
+  return LLVMBuildAnd(o->b, o->y, constant_like(o, type_bits(o->type) - 1), "");
+}
+
+static llval absolute(const operation *o) {
+  if (!type_is_signed(o->type)) return o->x;
+  llval zero = constant_like(o, 0);
+  llval is_negative = LLVMBuildICmp(o->b, LLVMIntSLT, o->x, zero, "");
+  return LLVMBuildSelect(o->b, is_negative, LLVMBuildSub(o->b, zero, o->x, ""), o->x, "");
+}
+
+static llval rotate(const operation *o, const char *name) {
+  llval args[3] = {o->x, o->x, o->y};
+  return call(o, name, args, 3);
+}
+
+static llval int_op(const operation *o, const inst *in) {
+  LLVMBuilderRef b = o->b;
+  llval x = o->x, y = o->y;
+  switch (in->op) {
+  case VYRE_OP_ADD: return LLVMBuildAdd(b, x, y, "");
+  case VYRE_OP_SUB: return LLVMBuildSub(b, x, y, "");
+  case VYRE_OP_MUL: return LLVMBuildMul(b, x, y, "");
+  case VYRE_OP_DIV:
+  case VYRE_OP_REM: return build_division(o->e, in, x, y, o->is_vector);
+  case VYRE_OP_NEG: return LLVMBuildNeg(b, x, "");
+  case VYRE_OP_ABS: return absolute(o);
+  case VYRE_OP_MIN: return LLVMBuildSelect(b, compare_ints(o, VYRE_OP_LT), x, y, "");
+  case VYRE_OP_MAX: return LLVMBuildSelect(b, compare_ints(o, VYRE_OP_GT), x, y, "");
+  case VYRE_OP_MULHI: return build_mulhi(o->e, o->type, x, y, o->is_vector);
+  case VYRE_OP_AND: return LLVMBuildAnd(b, x, y, "");
+  case VYRE_OP_OR: return LLVMBuildOr(b, x, y, "");
+  case VYRE_OP_XOR: return LLVMBuildXor(b, x, y, "");
+  case VYRE_OP_NOT: return LLVMBuildNot(b, x, "");
+  case VYRE_OP_SHL: return LLVMBuildShl(b, x, count_of(o), "");
+  case VYRE_OP_SHR:
+    return type_is_signed(o->type) ? LLVMBuildAShr(b, x, count_of(o), "")
+                                   : LLVMBuildLShr(b, x, count_of(o), "");
+  case VYRE_OP_ROTL: return rotate(o, "llvm.fshl");
+  case VYRE_OP_ROTR: return rotate(o, "llvm.fshr");
+  case VYRE_OP_POPCOUNT: return call(o, "llvm.ctpop", &x, 1);
+  case VYRE_OP_CLZ: return call_with_flag(o, "llvm.ctlz");
+  case VYRE_OP_CTZ: return call_with_flag(o, "llvm.cttz");
+  default: return compare_ints(o, (vyre_op)in->op);
+  }
+}
+
+// ---- floats -------------------------------------------------------------------------------------
+
+static llval compare_floats(const operation *o, vyre_op op) {
+  static const LLVMRealPredicate predicates[] = {
+      [VYRE_OP_EQ] = LLVMRealOEQ, [VYRE_OP_NE] = LLVMRealUNE, [VYRE_OP_LT] = LLVMRealOLT,
+      [VYRE_OP_LE] = LLVMRealOLE, [VYRE_OP_GT] = LLVMRealOGT, [VYRE_OP_GE] = LLVMRealOGE};
+  return LLVMBuildFCmp(o->b, predicates[op], o->x, o->y, "");
+}
+
+static uint64_t one_of(vyre_type type) {
+  return type == VYRE_F32 ? 0x3f800000 : 0x3ff0000000000000;
+}
+
+static uint64_t half_of(vyre_type type) {
+  return type == VYRE_F32 ? 0x3f000000 : 0x3fe0000000000000;
+}
+
+// The fraction is exact, so comparing it with one half is.
+static llval round_half_away(const operation *o) {
+  llval whole = call(o, "llvm.trunc", &o->x, 1);
+  llval fraction = LLVMBuildFSub(o->b, o->x, whole, "");
+  llval size = call(o, "llvm.fabs", &fraction, 1);
+  llval is_up = LLVMBuildFCmp(o->b, LLVMRealOGE, size, constant_like(o, half_of(o->type)), "");
+  llval signs[2] = {constant_like(o, one_of(o->type)), o->x};
+  llval one = call(o, "llvm.copysign", signs, 2);
+  return LLVMBuildSelect(o->b, is_up, LLVMBuildFAdd(o->b, whole, one, ""), whole, "");
+}
+
+static llval float_op(const operation *o, const inst *in, const llval args[3]) {
+  LLVMBuilderRef b = o->b;
+  llval x = o->x, y = o->y;
+  switch (in->op) {
+  case VYRE_OP_ADD: return LLVMBuildFAdd(b, x, y, "");
+  case VYRE_OP_SUB: return LLVMBuildFSub(b, x, y, "");
+  case VYRE_OP_MUL: return LLVMBuildFMul(b, x, y, "");
+  case VYRE_OP_DIV: return LLVMBuildFDiv(b, x, y, "");
+  case VYRE_OP_NEG: return LLVMBuildFNeg(b, x, "");
+  case VYRE_OP_ABS: return call(o, "llvm.fabs", &x, 1);
+  case VYRE_OP_MIN: return LLVMBuildSelect(b, compare_floats(o, VYRE_OP_LT), x, y, "");
+  case VYRE_OP_MAX: return LLVMBuildSelect(b, compare_floats(o, VYRE_OP_GT), x, y, "");
+  case VYRE_OP_FMA: return call(o, "llvm.fma", args, 3);
+  case VYRE_OP_SQRT: return call(o, "llvm.sqrt", &x, 1);
+  case VYRE_OP_FLOOR: return call(o, "llvm.floor", &x, 1);
+  case VYRE_OP_CEIL: return call(o, "llvm.ceil", &x, 1);
+  case VYRE_OP_TRUNC: return call(o, "llvm.trunc", &x, 1);
+  case VYRE_OP_ROUND: return round_half_away(o);
+  case VYRE_OP_RINT: return call(o, "llvm.rint", &x, 1);
+  default: return compare_floats(o, (vyre_op)in->op);
+  }
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+llval build_pure(const emitter *e, const inst *in, const llval args[3], bool is_vector) {
+  ref typed = in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0];
+  operation o = {e, e->b, ref_type(e->p, typed), is_vector, args[0], args[1]};
+  switch (in->op) {
+  case VYRE_OP_SELECT: return LLVMBuildSelect(e->b, args[0], args[1], args[2], "");
+  case VYRE_OP_COPY: return args[0];
+  case VYRE_OP_CONVERT: return build_convert(e, (vyre_type)in->type, o.type, args[0], is_vector);
+  case VYRE_OP_BITCAST: return build_bitcast(e, (vyre_type)in->type, o.type, args[0], is_vector);
+  default: return type_is_float(o.type) ? float_op(&o, in, args) : int_op(&o, in);
+  }
+}

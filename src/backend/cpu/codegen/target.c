@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cpu/codegen/target.h"
+
+#include "base/error.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+// LLVM's C interface does not say what a CPU's name implies. These are the names that set a width;
+// a name that is not here is taken at its baseline, plus the features that are spelled out. Only
+// speed depends on it.
+typedef struct cpu_level {
+  const char *name;
+  const char *features;
+} cpu_level;
+
+#define V2 "+sse4.1"
+#define V3 V2 ",+avx,+avx2,+fma"
+#define V4 V3 ",+avx512f,+avx512vl,+avx512bw,+avx512dq"
+static const cpu_level levels[] = {
+    {"x86-64-v2", V2},      {"nehalem", V2},
+    {"westmere", V2},       {"sandybridge", V2 ",+avx"},
+    {"x86-64-v3", V3},      {"haswell", V3},
+    {"broadwell", V3},      {"skylake", V3},
+    {"znver1", V3},         {"znver2", V3},
+    {"znver3", V3},         {"alderlake", V3},
+    {"x86-64-v4", V4},      {"znver4", V4},
+    {"znver5", V4},         {"skylake-avx512", V4},
+    {"cascadelake", V4},    {"icelake-client", V4},
+    {"icelake-server", V4}, {"sapphirerapids", V4},
+};
+
+// The last mention of a feature counts.
+static bool has_feature(const char *features, const char *name, bool otherwise) {
+  size_t size = strlen(name);
+  for (const char *at = features; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+    if ((at[0] == '+' || at[0] == '-') && !strncmp(at + 1, name, size) &&
+        (at[1 + size] == ',' || !at[1 + size]))
+      otherwise = at[0] == '+';
+  return otherwise;
+}
+
+static void find_facts(target *t, const char *cpu, const char *features) {
+  const char *implied = "";
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    if (!strcmp(levels[i].name, cpu)) implied = levels[i].features;
+#define HAS(name) has_feature(features, name, has_feature(implied, name, false))
+  bool wide = HAS("avx2");
+  t->has_predicates = HAS("avx512f") && HAS("avx512vl") && HAS("avx512bw") && HAS("avx512dq");
+  t->vector_bits = t->has_predicates ? 512 : wide ? 256 : 128;
+  t->has_masked_moves = HAS("avx");
+  t->has_fma = HAS("fma");
+  t->has_rounding = HAS("sse4.1") || HAS("avx");
+#undef HAS
+}
+
+static void initialize_once(void) {
+  LLVMInitializeNativeTarget();
+  LLVMInitializeNativeAsmPrinter();
+  LLVMInitializeNativeAsmParser();
+}
+
+static pthread_once_t initialized = PTHREAD_ONCE_INIT;
+
+vyre_status target_open(const cpu_options *options, target *out, vyre_error *error) {
+  pthread_once(&initialized, initialize_once);
+  *out = (target){0};
+  char *triple = LLVMGetDefaultTargetTriple(), *message = NULL, *cpu = NULL, *features = NULL;
+  target_host(&cpu, &features);
+  const char *name = options->cpu ? options->cpu : cpu;
+  const char *extra = options->features ? options->features : options->cpu ? "" : features;
+  LLVMTargetRef found;
+  vyre_status status = VYRE_OK;
+  if (LLVMGetTargetFromTriple(triple, &found, &message)) {
+    status = error_set(error, VYRE_ERROR_UNSUPPORTED,
+                       "LLVM has no code generator for %s: %s. Fix: install LLVM with this target",
+                       triple, message);
+    LLVMDisposeMessage(message);
+  } else {
+    find_facts(out, name, extra);
+    LLVMCodeGenOptLevel level =
+        options->tier == VYRE_TIER_QUICK ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault;
+    out->machine = LLVMCreateTargetMachine(found, triple, name, extra, level, LLVMRelocPIC,
+                                           LLVMCodeModelSmall);
+    if (!out->machine)
+      status = error_set(error, VYRE_ERROR_BACKEND,
+                         "LLVM knows no CPU `%s`. Fix: use a name that llc -mcpu=help lists", name);
+  }
+  LLVMDisposeMessage(triple);
+  free(cpu);
+  free(features);
+  return status;
+}
+
+void target_close(target *t) {
+  if (t->machine) LLVMDisposeTargetMachine(t->machine);
+  t->machine = NULL;
+}
+
+const char *target_llvm_version(void) {
+  return LLVM_VERSION_STRING;
+}
+
+void target_host(char **cpu, char **features) {
+  char *name = LLVMGetHostCPUName(), *list = LLVMGetHostCPUFeatures();
+  *cpu = strdup(name);
+  *features = strdup(list);
+  LLVMDisposeMessage(name);
+  LLVMDisposeMessage(list);
+}

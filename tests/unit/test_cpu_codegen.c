@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs that aim at one part of the CPU code generator each, run at several widths beside the
+// reference. Random programs are in test_cpu_random.c.
+#include "backend/cpu/compile.h"
+#include "conform/compare.h"
+#include "conform/generate.h"
+#include "ir/program.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <setjmp.h>
+#include <string.h>
+#include <cmocka.h>
+
+typedef struct sample {
+  const char *text;
+  uint32_t lengths[4];  // elements of the bound buffers
+  uint64_t params[4];   // bits
+  vyre_status expected; // on both sides
+  bool is_small;        // inputs are small numbers, not any bits
+} sample;
+
+static vyre_program *parse(const char *text) {
+  vyre_program *p = NULL;
+  vyre_error e = {0};
+  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
+    fail_msg("%u:%u: %s\n%s", e.line, e.column, e.message, e.excerpt);
+  return p;
+}
+
+static void fill(random_state *r, const sample *s, vyre_type type, vyre_span *span) {
+  generate_fill(r, type, span);
+  size_t size = vyre_type_size(type);
+  for (size_t i = 0; s->is_small && i + size <= span->size_bytes; i += size) {
+    float f = (float)random_below(r, 64);
+    uint64_t bits = random_below(r, 64);
+    if (type == VYRE_F32) memcpy(&bits, &f, sizeof f);
+    memcpy((char *)span->data + i, &bits, size);
+  }
+}
+
+static void make_trial(const sample *s, trial *t) {
+  random_state r = {42};
+  *t = (trial){.program = parse(s->text)};
+  t->params = calloc(t->program->param_count + 1u, sizeof *t->params);
+  t->buffers = calloc(t->program->buffer_count + 1u, sizeof *t->buffers);
+  for (; t->param_count < t->program->param_count; t->param_count++)
+    t->params[t->param_count] =
+        (vyre_scalar){t->program->params[t->param_count].type, s->params[t->param_count]};
+  for (uint32_t i = 0; i < t->program->buffer_count; i++) {
+    const buffer *b = &t->program->buffers[i];
+    if (b->is_transient) continue;
+    size_t size = s->lengths[t->buffer_count] * vyre_type_size(b->type);
+    vyre_span *span = &t->buffers[t->buffer_count++];
+    *span = (vyre_span){malloc(size + 1), size};
+    fill(&r, s, b->type, span);
+  }
+}
+
+static void check(const sample *s) {
+  static const uint32_t widths[] = {0, 1, 2, 4, 8, 16, 32, 64};
+  trial t;
+  make_trial(s, &t);
+  outcome o;
+  assert_true(trial_run(&t, NULL, "ref", NULL, (trial_limits){.fuel = COMPARE_FUEL}, &o));
+  if (o.status != s->expected) fail_msg("ref: %s\n%s", o.error.message, s->text);
+  outcome_fini(&o);
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+    for (int tier = 0; tier < 2; tier++) {
+      vyre_compile_options options = {
+          .vector_width = widths[i], .tier = (vyre_tier)tier, .threads = 1};
+      difference d;
+      assert_true(compare_run(&t, NULL, "cpu", &options, &d));
+      if (d.verdict != SAME) fail_msg("width %u tier %d: %s\n%s", widths[i], tier, d.text, s->text);
+    }
+  trial_fini(&t);
+}
+
+// ---- barriers -----------------------------------------------------------------------------------
+
+static void test_reduction(void **state) {
+  (void)state;
+  check(&(sample){.text = "program dot()\n"
+                          "buffer x: f32[] read\n"
+                          "buffer y: f32[] read\n"
+                          "buffer partial: f32[] write\n"
+                          "region sums grid(len(x)) workgroup(32) {\n"
+                          "  shared s: f32[32]\n"
+                          "  let l = local_id.x\n"
+                          "  s[l] = x[global_id.x] * y[global_id.x]\n"
+                          "  barrier\n"
+                          "  var step: u32 = 16\n"
+                          "  while step > 0 {\n"
+                          "    if l < step { s[l] = s[l] + s[l + step] }\n"
+                          "    barrier\n"
+                          "    step = step >> 1\n"
+                          "  }\n"
+                          "  if l == 0 { partial[group_id.x] = s[0] }\n"
+                          "}\n",
+                  .lengths = {128, 100, 4},
+                  .is_small = true});
+}
+
+// Values, variables, bools and arrays of every kind live over barriers, in two dimensions.
+static void test_values_over_barriers(void **state) {
+  (void)state;
+  check(&(sample){.text = "program live(n: u32)\n"
+                          "buffer x: i32[] read\n"
+                          "buffer out: i32[] write\n"
+                          "region r grid(20, 6) workgroup(10, 3) {\n"
+                          "  shared s: i32[30]\n"
+                          "  let at = global_id.y * 20 + global_id.x\n"
+                          "  let l = local_id.y * 10 + local_id.x\n"
+                          "  let v = x[at]\n"
+                          "  let odd = v % 2 == 1\n"
+                          "  let same = x[group_id.x]\n"
+                          "  var sum: i32 = v\n"
+                          "  var flag: bool = odd\n"
+                          "  var common: u32 = n\n"
+                          "  array mine: i32[3]\n"
+                          "  array all: i32[2]\n"
+                          "  all[1] = 7\n"
+                          "  mine[l % 3] = v\n"
+                          "  for k in 0..n {\n"
+                          "    s[l] = sum\n"
+                          "    common = common + 2\n"
+                          "    barrier\n"
+                          "    if common > 3 { sum = sum + s[(l + k) % 30] }\n"
+                          "    if v > 20 { flag = !flag\n mine[k % 3] = mine[k % 3] + 1 }\n"
+                          "    barrier\n"
+                          "  }\n"
+                          "  var out_value: i32 = sum + same + all[1] + i32(common)\n"
+                          "  if flag { out_value = out_value * 3 }\n"
+                          "  if odd { out_value = out_value + mine[0] + mine[1] * 5 }\n"
+                          "  out[at] = out_value\n"
+                          "}\n",
+                  .lengths = {120, 120},
+                  .params = {3},
+                  .is_small = true});
+}
+
+static void test_group_leaves_loops(void **state) {
+  (void)state;
+  check(&(sample){.text = "program leave(n: i32)\n"
+                          "buffer out: i32[] write\n"
+                          "region r grid(36) workgroup(12) {\n"
+                          "  shared s: i32[12]\n"
+                          "  let l = local_id.x\n"
+                          "  var sum: i32 = 0\n"
+                          "  for k in 0i32..100 {\n"
+                          "    if k % 3 == 1 { continue }\n"
+                          "    if k == n + i32(group_id.x) { break }\n"
+                          "    s[l] = k + i32(l)\n"
+                          "    barrier\n"
+                          "    sum = sum + s[11 - l]\n"
+                          "    barrier\n"
+                          "  }\n"
+                          "  if n == 7 { return }\n"
+                          "  s[l] = sum\n"
+                          "  barrier\n"
+                          "  if l > 6 { return }\n"
+                          "  out[global_id.x] = s[l + 5]\n"
+                          "}\n",
+                  .lengths = {36},
+                  .params = {5}});
+}
+
+static const char all_return[] = "program gone(n: i32)\n"
+                                 "buffer out: i32[] write\n"
+                                 "region r grid(32) workgroup(16) {\n"
+                                 "  let l = local_id.x\n"
+                                 "  if i32(l) < n { return }\n"
+                                 "  while n > 5 {\n"
+                                 "    barrier\n"
+                                 "  }\n"
+                                 "  out[global_id.x] = 5\n"
+                                 "}\n";
+
+static void test_all_return_before_a_barrier(void **state) {
+  (void)state;
+  check(&(sample){.text = all_return, .lengths = {32}, .params = {16}});
+  check(&(sample){.text = all_return, .lengths = {32}, .params = {4}});
+}
+
+static void test_some_return_before_a_barrier(void **state) {
+  (void)state;
+  check(&(sample){
+      .text = all_return, .lengths = {32}, .params = {6}, .expected = VYRE_ERROR_DIVERGENCE});
+}
+
+static const char unproven[] = "program unproven(n: i32)\n"
+                               "buffer x: i32[] read\n"
+                               "buffer out: i32[] write\n"
+                               "region r grid(24) workgroup(12) {\n"
+                               "  shared s: i32[12]\n"
+                               "  let l = local_id.x\n"
+                               "  var sum: i32 = 0\n"
+                               "  array a: i32[2]\n"
+                               "  a[l % 2] = i32(l)\n"
+                               "  for k in 0..x[l] {\n"
+                               "    s[l] = k + i32(l) + a[0]\n"
+                               "    if k == n { continue }\n"
+                               "    barrier\n"
+                               "    sum = sum + s[11 - l]\n"
+                               "    if sum > 1000000 { return }\n"
+                               "    barrier\n"
+                               "  }\n"
+                               "  out[global_id.x] = sum\n"
+                               "}\n";
+
+static void check_unproven(const int32_t *bounds, int32_t n, vyre_status expected) {
+  trial t;
+  make_trial(&(sample){.text = unproven, .lengths = {12, 24}, .params = {(uint64_t)n}}, &t);
+  memcpy(t.buffers[0].data, bounds, 12 * sizeof *bounds);
+  outcome o;
+  assert_true(trial_run(&t, NULL, "cpu", NULL, (trial_limits){.timeout_ns = 20000000000u}, &o));
+  if (o.status != expected) fail_msg("%s", o.error.message);
+  outcome_fini(&o);
+  difference d;
+  assert_true(compare_run(&t, NULL, "cpu", NULL, &d));
+  if (d.verdict != SAME) fail_msg("%s", d.text);
+  trial_fini(&t);
+}
+
+// Nothing proves that the group agrees; whether it does is seen when it runs.
+static void test_barriers_that_nothing_proves(void **state) {
+  (void)state;
+  int32_t same[12], differ[12];
+  for (int i = 0; i < 12; i++) {
+    same[i] = 4;
+    differ[i] = i == 7 ? 3 : 4;
+  }
+  check_unproven(same, 2, VYRE_OK);
+  check_unproven(same, 100, VYRE_OK);
+  check_unproven(differ, 2, VYRE_ERROR_DIVERGENCE);
+}
+
+// ---- control flow -------------------------------------------------------------------------------
+
+static void test_divergent_loops(void **state) {
+  (void)state;
+  check(&(sample){.text = "program loops(n: i32)\n"
+                          "buffer x: i32[] read\n"
+                          "buffer out: i32[] write\n"
+                          "region r grid(len(out)) workgroup(64) {\n"
+                          "  let i = global_id.x\n"
+                          "  let v = x[i]\n"
+                          "  var sum: i32 = 0\n"
+                          "  var turns: i32 = 0\n"
+                          "  while turns < v {\n"
+                          "    turns = turns + 1\n"
+                          "    if turns == 3 { continue }\n"
+                          "    for k in turns..v by 2 {\n"
+                          "      if k == 11 { break }\n"
+                          "      if k > 55 { return }\n"
+                          "      sum = sum + k * x[u32(k)]\n"
+                          "    }\n"
+                          "    if sum > 4000 { break }\n"
+                          "    for k in 0..n { if k == v { continue }\n sum = sum ^ k }\n"
+                          "  }\n"
+                          "  out[i] = sum\n"
+                          "  if v < 10 { if v > 4 { return } else { sum = 1 } }\n"
+                          "  while n > 100 { sum = sum + 1 }\n"
+                          "  out[i] = sum + turns\n"
+                          "}\n",
+                  .lengths = {70, 70},
+                  .params = {9},
+                  .is_small = true});
+}
+
+static void test_counters_at_the_ends_of_types(void **state) {
+  (void)state;
+  check(&(sample){.text = "program ends(lo: u8, hi: u8)\n"
+                          "buffer out: u32[] write\n"
+                          "region r grid(len(out)) workgroup(64) {\n"
+                          "  var sum: u32 = 0\n"
+                          "  for k in lo..hi by 7 { sum = sum * 31 + u32(k) }\n"
+                          "  for k in lo - u8(global_id.x)..hi by 100 { sum = sum * 31 + u32(k) }\n"
+                          "  for k in u8(global_id.x)..255 by 9 { sum = sum * 31 + u32(k) }\n"
+                          "  for k in 9223372036854775800i64..9223372036854775807 by 5 {\n"
+                          "    sum = sum * 31 + u32(k)\n"
+                          "  }\n"
+                          "  out[global_id.x] = sum\n"
+                          "}\n",
+                  .lengths = {45},
+                  .params = {250, 255}});
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+// Indices of every type that start below 0, pass the end, wrap, run backwards or in steps.
+static void test_indices(void **state) {
+  (void)state;
+  check(&(sample){.text = "program indices(n: i32, far: u64)\n"
+                          "buffer x: i32[] read\n"
+                          "buffer b: u8[] read\n"
+                          "buffer out: i32[] readwrite\n"
+                          "region r grid(80) workgroup(64) {\n"
+                          "  let i = global_id.x\n"
+                          "  let j = i32(u64(i))\n"
+                          "  var s: i32 = x[i - 2] + x[j - 3] + x[i64(i) - 4] + x[u64(i) - 5]\n"
+                          "  s = s + x[j * n + 1] + x[i * 3] + x[70 - i] + x[i << 30] + x[n]\n"
+                          "  s = s + i32(b[i + 60]) + i32(b[i32(i) - 60]) + x[u64(i) + far]\n"
+                          "  s = s + x[(i << 1) + 1] + x[i * 4 + 2] + x[2147483640 + j]\n"
+                          "  out[i * 2] = s\n"
+                          "  out[u32(j) * 2 + 1] = s ^ 5\n"
+                          "}\n"
+                          "region w grid(100) workgroup(64) {\n"
+                          "  let i = global_id.x\n"
+                          "  out[i - 4] = out[i - 4] + x[99 - i]\n"
+                          "}\n"
+                          "region e grid(10) workgroup(64) {\n"
+                          "  out[5000000 + i32(global_id.x)] = 1\n"
+                          "  out[u64(global_id.x) + far] = 2\n"
+                          "}\n",
+                  .lengths = {66, 70, 90},
+                  .params = {(uint64_t)-2, (uint64_t)-7}});
+}
+
+static void test_empty_buffers(void **state) {
+  (void)state;
+  check(&(sample){.text = "program empty()\n"
+                          "buffer x: f32[] read\n"
+                          "buffer y: f32[] readwrite\n"
+                          "buffer out: f32[] write\n"
+                          "region r grid(19) workgroup(64) {\n"
+                          "  let i = global_id.x\n"
+                          "  y[i] = 3.0\n"
+                          "  y[0] = 3.0\n"
+                          "  out[i] = x[i] + x[0] + y[i * 3] + 1.0\n"
+                          "}\n",
+                  .lengths = {0, 0, 19}});
+}
+
+static void test_private_arrays(void **state) {
+  (void)state;
+  check(&(sample){
+      .text = "program arrays()\n"
+              "buffer x: i32[] read\n"
+              "buffer out: i32[] write\n"
+              "region r grid(len(out)) workgroup(64) {\n"
+              "  let i = global_id.x\n"
+              "  array a: i32[5]\n"
+              "  array big: i32[3000]\n"
+              "  array flags: bool[4]\n"
+              "  for k in 0i32..7 { a[x[i + u32(k)]] = k\n big[x[i] * 60] = x[i] }\n"
+              "  if x[i] > 10 { a[1] = x[i]\n flags[x[i] % 4] = true } else { a[-1i32] = 9 }\n"
+              "  var s: i32 = 0\n"
+              "  for k in -1i32..6 { s = s * 10 + a[k] }\n"
+              "  for k in 0i32..3 { array b: i32[2]\n b[k] = b[1] + k\n s = s + b[k] }\n"
+              "  if flags[i % 5] { s = s + big[x[i] * 60] }\n"
+              "  out[i] = s\n"
+              "}\n",
+      .lengths = {64, 50},
+      .is_small = true});
+}
+
+static void test_atomics(void **state) {
+  (void)state;
+  check(&(sample){.text = "program atomics()\n"
+                          "buffer x: i32[] read\n"
+                          "buffer bins: i32[] readwrite\n"
+                          "buffer wide: u64[] readwrite\n"
+                          "buffer out: i32[] write\n"
+                          "region r grid(64) workgroup(16) {\n"
+                          "  shared s: i32[4]\n"
+                          "  let i = global_id.x\n"
+                          "  let v = x[i]\n"
+                          "  atomic_add(bins[v], v)\n"
+                          "  if v > 20 { atomic_max(bins[70], v)\n atomic_min(wide[0], u64(v)) }\n"
+                          "  atomic_xor(wide[v % 2 + 1], u64(v) << 33)\n"
+                          "  atomic_add(s[v % 5], 1)\n"
+                          "  barrier\n"
+                          "  let old = atomic_cas(s[3], -1, 4)\n"
+                          "  out[i] = s[local_id.x % 4] + old + atomic_add(bins[i + 1000], 3)\n"
+                          "}\n",
+                  .lengths = {64, 80, 3, 64},
+                  .is_small = true});
+}
+
+// ---- targets ------------------------------------------------------------------------------------
+
+// What code made for other machines does can be seen where this one can run it; that it can be made
+// at all, everywhere.
+static void test_other_targets(void **state) {
+  (void)state;
+  static const char *const names[] = {"x86-64", "x86-64-v2", "haswell", "skylake-avx512"};
+  const cpu_codegen *g;
+  vyre_error error = {0};
+  assert_int_equal(cpu_codegen_get(&g, &error), VYRE_OK);
+  for (uint64_t seed = 0; seed < 12; seed++) {
+    trial t;
+    assert_int_equal(generate_trial(&(generate_options){.seed = seed}, &t, &error), VYRE_OK);
+    cpu_options options = {.cpu = names[seed % 4], .want_asm = true, .want_llvm = true};
+    cpu_code code;
+    if (g->compile(t.program, &options, &code, &error) != VYRE_OK)
+      fail_msg("seed %d for %s: %s", (int)seed, options.cpu, error.message);
+    assert_non_null(strstr(code.assembly, code.regions[0].symbol));
+    assert_non_null(strstr(code.llvm, code.regions[0].symbol));
+    if (seed % 4 == 0) assert_null(strstr(code.assembly, "%ymm"));
+    cpu_code_free(&code);
+    trial_fini(&t);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_reduction),
+      cmocka_unit_test(test_values_over_barriers),
+      cmocka_unit_test(test_group_leaves_loops),
+      cmocka_unit_test(test_all_return_before_a_barrier),
+      cmocka_unit_test(test_some_return_before_a_barrier),
+      cmocka_unit_test(test_barriers_that_nothing_proves),
+      cmocka_unit_test(test_divergent_loops),
+      cmocka_unit_test(test_counters_at_the_ends_of_types),
+      cmocka_unit_test(test_indices),
+      cmocka_unit_test(test_empty_buffers),
+      cmocka_unit_test(test_private_arrays),
+      cmocka_unit_test(test_atomics),
+      cmocka_unit_test(test_other_targets),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
