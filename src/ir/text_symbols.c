@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ir/text_symbols.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 
 #include <string.h>
@@ -81,7 +82,8 @@ static symbol *intern_known(symbols *s, const char *text) {
 }
 
 bool symbols_init(symbols *s) {
-  *s = (symbols){0};
+  // Another order in the table each time: no text can be made so that its names collide.
+  *s = (symbols){.seed = (clock_now_ns() ^ (uintptr_t)s) | 1};
   for (size_t i = 0; i < sizeof known_words / sizeof *known_words; i++) {
     const known_word *known = &known_words[i];
     symbol *sym = intern_known(s, known->text);
@@ -129,7 +131,7 @@ static bool grow_table(symbols *s) {
 
 uint32_t symbols_intern(symbols *s, const char *text, uint32_t size, uint32_t base) {
   if (s->list.count * 2 >= s->table_size && !grow_table(s)) return UINT32_MAX;
-  uint32_t hash = (uint32_t)hash_fast(text, size);
+  uint32_t hash = (uint32_t)(hash_fast(text, size) * s->seed >> 32);
   size_t mask = s->table_size - 1, at = hash & mask;
   for (; s->table[at]; at = (at + 1) & mask) {
     const symbol *old = &s->list.at[s->table[at] - 1];

@@ -80,6 +80,7 @@ typedef struct symbols {
   vec(symbol) list;
   uint32_t *table; // open addressing, number + 1
   size_t table_size;
+  uint64_t seed;
 } symbols;
 
 // False when out of memory; symbols_fini is to be called all the same.

@@ -145,6 +145,19 @@ static void examples_are_canonical(void **state) {
   assert_true(count >= 8);
 }
 
+// The program that docs/TEXT.md begins with is one, as it stands there.
+static void the_page_is_right(void **state) {
+  (void)state;
+  char *page;
+  size_t size;
+  assert_int_equal(file_read(VYRE_SOURCE_DIR "/docs/TEXT.md", 1 << 20, &page, &size, NULL),
+                   VYRE_OK);
+  char *begin = strstr(page, "```\n") + 4;
+  *strstr(begin, "```\n") = 0;
+  assert_prints(begin, begin);
+  free(page);
+}
+
 // ---- what is written ----------------------------------------------------------------------------
 
 static void statements(void **state) {
@@ -554,6 +567,7 @@ int main(void) {
       cmocka_unit_test(messy_programs_round_trip),
       cmocka_unit_test(generated_programs_round_trip),
       cmocka_unit_test(examples_are_canonical),
+      cmocka_unit_test(the_page_is_right),
       cmocka_unit_test(statements),
       cmocka_unit_test(operators_bind),
       cmocka_unit_test(numbers_get_their_types),

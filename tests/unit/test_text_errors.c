@@ -3,6 +3,7 @@
 // What is wrong with a text is told with its code, at its place, with advice. Each code of text.def
 // is triggered here; the place is marked in the text by a `^` that is removed before parsing.
 #include "base/error.h"
+#include "base/file.h"
 #include "base/strbuf.h"
 #include "ir/limits.h"
 #include "ir/text.h"
@@ -361,6 +362,28 @@ static void damaged_texts(void **state) {
   free(copy);
 }
 
+// docs/TEXT.md has a row for each code.
+static void codes_are_documented(void **state) {
+  (void)state;
+  char *page;
+  size_t size;
+  assert_int_equal(file_read(VYRE_SOURCE_DIR "/docs/TEXT.md", 1 << 20, &page, &size, NULL),
+                   VYRE_OK);
+  for (int i = 0; i < TEXT_CODE_COUNT; i++) {
+    strbuf row = {0};
+    strbuf_printf(&row, "| %s | %s | ", text_rules[i].code, text_rules[i].name);
+    for (const char *c = text_rules[i].text; *c; c++) {
+      if (*c == '|') strbuf_putc(&row, '\\');
+      strbuf_putc(&row, *c);
+    }
+    strbuf_puts(&row, " |\n");
+    char *wanted = strbuf_take(&row, NULL);
+    if (!strstr(page, wanted)) fail_msg("docs/TEXT.md has no row: %s", wanted);
+    free(wanted);
+  }
+  free(page);
+}
+
 static void wrong_calls(void **state) {
   (void)state;
   vyre_program *p;
@@ -375,6 +398,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(faults_are_told_at_their_place),
       cmocka_unit_test(damaged_texts),
+      cmocka_unit_test(codes_are_documented),
       cmocka_unit_test(wrong_calls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
