@@ -59,6 +59,14 @@ static void assert_round_trip(const vyre_program *p) {
   vyre_free(text_again);
 }
 
+static void assert_text_round_trips(strbuf *s) {
+  char *text = strbuf_take(s, NULL);
+  vyre_program *p = parse(text);
+  assert_round_trip(p);
+  vyre_program_release(p);
+  free(text);
+}
+
 // The text parses, and prints as `wanted`.
 static void assert_prints(const char *text, const char *wanted) {
   vyre_program *p = parse(text);
@@ -521,11 +529,7 @@ static void long_and_deep_expressions(void **state) {
   strbuf_puts(&s, HEAD "  x[0] = a");
   for (int i = 0; i < 100000; i++) strbuf_puts(&s, i % 2 ? " + a" : " * 2.0 -\n a");
   strbuf_puts(&s, "\n}\n");
-  char *text = strbuf_take(&s, NULL);
-  vyre_program *p = parse(text);
-  assert_round_trip(p);
-  vyre_program_release(p);
-  free(text);
+  assert_text_round_trips(&s);
 
   vyre_builder *b = vyre_builder_new("deep");
   vyre_mem x = vyre_build_buffer(b, "x", VYRE_F32, VYRE_READWRITE, 0);
@@ -554,11 +558,7 @@ static void nesting_up_to_the_limit(void **state) {
   strbuf_puts(&s, "a");
   for (int i = 0; i < 256; i++) strbuf_puts(&s, ")");
   strbuf_puts(&s, "\n}\n");
-  char *text = strbuf_take(&s, NULL);
-  vyre_program *p = parse(text);
-  assert_round_trip(p);
-  vyre_program_release(p);
-  free(text);
+  assert_text_round_trips(&s);
 }
 
 int main(void) {
