@@ -75,6 +75,19 @@ foreach(source ${sources})
   add_dependencies(benches bench_${name})
 endforeach()
 
+# bench_kernels has peers of its own: the C loops, plain and with OpenMP, and PoCL driven by hand.
+foreach(kind plain openmp)
+  add_library(bench_native_${kind} OBJECT EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/kernels/native.c)
+  target_include_directories(bench_native_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/bench)
+  target_compile_options(bench_native_${kind} PRIVATE -std=gnu11 -O3 -march=native -fno-math-errno
+    -fno-trapping-math -Wall -Wextra -Wno-unknown-pragmas)
+endforeach()
+target_compile_options(bench_native_openmp PRIVATE -fopenmp -DVYRE_BENCH_OPENMP)
+target_sources(bench_kernels PRIVATE ${CMAKE_SOURCE_DIR}/bench/kernels/peer.c
+  $<TARGET_OBJECTS:bench_native_plain> $<TARGET_OBJECTS:bench_native_openmp>)
+target_include_directories(bench_kernels PRIVATE ${CMAKE_SOURCE_DIR}/bench)
+target_link_libraries(bench_kernels PRIVATE gomp)
+
 if(SLEEF_LIBRARY AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   target_link_libraries(bench_math PRIVATE math_tested mvec)
 else() # its peers are x86 libraries
