@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Fits the polynomials of src/ir/math_*.c (needs mpmath; nothing of the build depends on it).
 
-Usage: scripts/minimax.py [NAME ...]    prints the tables of docs/MATH.md's polynomials as C
+Usage: scripts/minimax.py [NAME | NAME:32:TERMS | NAME:64:TERMS ...]    prints coefficients as C
 
 Each fit minimises the largest |(f(x) - p(x)) * weight(x)| by Lawson's reweighted least squares; the
 coefficients are then rounded to f32 or f64 one after the other, lowest first, the others being
@@ -85,7 +85,6 @@ L2 = log(mpf(2))
 Q = pi / 4 * (1 + mpf(2) ** -6)
 R = L2 / 2 * (1 + mpf(2) ** -10)
 S2 = sqrt(mpf(2))
-one = lambda x: mpf(1)
 
 
 def table():
@@ -113,24 +112,24 @@ def table():
                 lambda z: z**2 / cos(sqrt(z)), 0, Q**2, 3, 7, ())
     # tan(x) = x + x^3 p(x^2)
     t['tan'] = (near0(lambda z: (tan(sqrt(z)) / sqrt(z) - 1) / z, mpf(1) / 3),
-                near0(lambda z: z * sqrt(z) / tan(sqrt(z)), 0), 0, Q**2, 6, 15, ())
+                near0(lambda z: z * sqrt(z) / tan(sqrt(z)), 0), 0, Q**2, 7, 15, ())
     # asin(x) = x + x^3 p(x^2)
     t['asin'] = (near0(lambda z: (asin(sqrt(z)) / sqrt(z) - 1) / z, mpf(1) / 6),
                  near0(lambda z: z * sqrt(z) / asin(sqrt(z)), 0), 0, mpf(1) / 4, 5, 12, ())
     # atan(x) = x + x^3 p(x^2)
     t['atan'] = (near0(lambda z: (atan(sqrt(z)) / sqrt(z) - 1) / z, -mpf(1) / 3),
-                 near0(lambda z: z * sqrt(z) / atan(sqrt(z)), 0), 0, 1, 8, 19, ())
+                 near0(lambda z: z * sqrt(z) / atan(sqrt(z)), 0), 0, 1, 9, 20, ())
     # cosh(x) = 1 + x^2 p(x^2), sinh(x) = x + x^3 p(x^2) for the reduced argument
     t['cosh'] = (near0(lambda z: (cosh(sqrt(z)) - 1) / z, .5), lambda z: z, 0, R**2, 3, 6, (.5,))
     t['sinh'] = (near0(lambda z: (sinh(sqrt(z)) / sqrt(z) - 1) / z, mpf(1) / 6),
-                 near0(lambda z: z * sqrt(z) / sinh(sqrt(z)), 0), 0, R**2, 2, 6, ())
+                 near0(lambda z: z * sqrt(z) / sinh(sqrt(z)), 0), 0, R**2, 3, 6, ())
     # tanh(x) = x + x^3 p(x^2)
     t['tanh'] = (near0(lambda z: (tanh(sqrt(z)) / sqrt(z) - 1) / z, -mpf(1) / 3),
                  near0(lambda z: z * sqrt(z) / tanh(sqrt(z)), 0), 0, mpf('0.36'), 5, 12, ())
     # for pow: atanh(s) = s + s^3/3 + s^5 p(s^2)
     sm = ((S2 - 1) / (S2 + 1) * (1 + mpf(2)**-18))**2
     t['atanh'] = (near0(lambda z: ((log1p(sqrt(z)) - log1p(-sqrt(z))) / (2 * sqrt(z)) - 1 - z / 3) / z**2, mpf(1) / 5),
-                  lambda z: z**2, 0, sm, 3, 9, ())
+                  lambda z: z**2, 0, sm, 3, 7, ())
     return t
 
 

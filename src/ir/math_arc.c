@@ -16,14 +16,14 @@ static const poly ASIN = {
 // atan(t) = t + t z p(z), z = t^2
 static const poly ATAN = {
     9,
-    19,
+    20,
     {-0x1.55553ep-2, 0x1.9991eap-3, -0x1.2420fcp-3, 0x1.c09302p-4, -0x1.58217cp-4, 0x1.da8c2ap-5,
      -0x1.fe5c3p-6, 0x1.652dbp-7, -0x1.d55fdap-10},
-    {-0x1.555555555544bp-2, 0x1.999999998402fp-3, -0x1.2492491f9fee0p-3, 0x1.c71c709dc01bfp-4,
-     -0x1.745d022c5ff1cp-4, 0x1.3b12b2bebdf6ap-4, -0x1.11089bf01b29cp-4, 0x1.e1780cd672ee6p-5,
-     -0x1.ad329461f7437p-5, 0x1.7ee38bd7fc84cp-5, -0x1.4f443b631d91cp-5, 0x1.1714586785108p-5,
-     -0x1.a722bffb50a75p-6, 0x1.16285f8d8ad1dp-6, -0x1.2cf1b0d9f8b50p-7, 0x1.f960778e0aff3p-9,
-     -0x1.312133013ea3bp-10, 0x1.d3aacc2fa3598p-13, -0x1.53d84a1fc7605p-16}};
+    {-0x1.5555555555525p-2, 0x1.99999999954c9p-3,  -0x1.249249237cc2ep-3,  0x1.c71c717f51ae8p-4,
+     -0x1.745d11a6f73cbp-4, 0x1.3b13664caf380p-4,  -0x1.110e4eea86116p-4,  0x1.e1bb8dfbcadb8p-5,
+     -0x1.ae5e0d9632cb0p-5, 0x1.82d9951c1c4ebp-5,  -0x1.59a0df2c8cf9dp-5,  0x1.2c284c872aecep-5,
+     -0x1.e9e7a4056a040p-6, 0x1.68270584a1c10p-6,  -0x1.c76831551a9e3p-7,  0x1.d782c84158225p-8,
+     -0x1.7a032db7ef2aap-9, 0x1.b3afdad82e552p-11, -0x1.3ef6dfb07cbbfp-13, 0x1.bb8a26a7bc275p-17}};
 
 static pair half_pi(const mathb *m) {
   return (pair){pick(m, 0x1.921fb6p0, 0x1.921fb54442d18p0),
