@@ -74,16 +74,19 @@ ref math_build_acos(const mathb *m, ref x) {
   return sel(m, a.is_large, large, small);
 }
 
-static ref atan_reduced(const mathb *m, ref t) { // 0 <= t <= 1
+// atan(t) + lo for 0 <= t <= 1, where lo is small: it is added to the terms that are.
+static ref atan_plus(const mathb *m, ref t, ref lo) {
   ref z = mul(m, t, t);
-  return fma3(m, mul(m, t, z), math_poly(m, &ATAN, z), t);
+  return add(m, t, fma3(m, mul(m, t, z), math_poly(m, &ATAN, z), lo));
 }
 
 ref math_build_atan(const mathb *m, ref x) {
   ref a = mag(m, x), one = num(m, 1);
+  pair half = half_pi(m);
   ref is_large = gt(m, a, one);
-  ref p = atan_reduced(m, sel(m, is_large, quo(m, one, a), a));
-  ref y = sel(m, is_large, from(m, half_pi(m), p), p);
+  ref t = sel(m, is_large, quo(m, one, a), a);
+  ref p = atan_plus(m, t, sel(m, is_large, neg(m, half.lo), num(m, 0)));
+  ref y = sel(m, is_large, sub(m, half.hi, p), p);
   return flip_sign(m, y, sign_of(m, x));
 }
 
@@ -94,11 +97,11 @@ ref math_build_atan2(const mathb *m, ref y, ref x) {
   ref is_steep = gt(m, ay, ax);
   ref n = sel(m, is_steep, ax, ay), d = sel(m, is_steep, ay, ax);
   ref t = sel(m, eq(m, n, d), sel(m, eq(m, d, zero), zero, one), quo(m, n, d));
-  ref p = atan_reduced(m, t);
   ref is_left = is_negative(m, x);
   pair half = half_pi(m), whole = whole_pi(m);
   ref base = sel(m, is_steep, half.hi, sel(m, is_left, whole.hi, zero));
-  ref base_lo = sel(m, is_steep, half.lo, sel(m, is_left, whole.lo, zero));
+  ref steep_lo = sel(m, is_left, half.lo, neg(m, half.lo));
+  ref p = atan_plus(m, t, sel(m, is_steep, steep_lo, sel(m, is_left, neg(m, whole.lo), zero)));
   p = sel(m, ne(m, is_steep, is_left), neg(m, p), p);
-  return flip_sign(m, add(m, base, add(m, p, base_lo)), sign_of(m, y));
+  return flip_sign(m, add(m, base, p), sign_of(m, y));
 }
