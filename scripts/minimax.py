@@ -91,14 +91,18 @@ def table():
     """name -> (function, weight, a, b, n for f32, n for f64, fixed)"""
     t = {}
     # exp(x) = 1 + x + x^2 p(x)
-    t['exp'] = (near0(lambda x: (exp(x) - 1 - x) / x**2, .5), lambda x: x**2 / exp(x), -R, R, 5, 10, ())
+    t['exp'] = (near0(lambda x: (exp(x) - 1 - x) / x**2, .5), lambda x: x**2 / exp(x),
+                -R, R, 5, 10, ())
     # 2^x = 1 + x p(x)
-    t['exp2'] = (near0(lambda x: (mpf(2)**x - 1) / x, L2), lambda x: x / mpf(2)**x, -.501, .501, 6, 12, ())
+    t['exp2'] = (near0(lambda x: (mpf(2)**x - 1) / x, L2), lambda x: x / mpf(2)**x,
+                 -.501, .501, 6, 12, ())
     # expm1(x) = x + x^2 p(x), relative to expm1
-    t['expm1'] = (near0(lambda x: (expm1(x) - x) / x**2, .5), near0(lambda x: x**2 / expm1(x), 0), -R, R, 5, 11, (.5,))
+    t['expm1'] = (near0(lambda x: (expm1(x) - x) / x**2, .5),
+                  near0(lambda x: x**2 / expm1(x), 0), -R, R, 5, 11, (.5,))
     # log(1+x) = x - x^2/2 + x^3 p(x)
     lg = near0(lambda x: (log1p(x) - x + x**2 / 2) / x**3, mpf(1) / 3)
-    t['log'] = (lg, near0(lambda x: x**3 / log1p(x), 0), 1 / S2 - 1 - mpf(2)**-20, S2 - 1 + mpf(2)**-20, 8, 19, ())
+    t['log'] = (lg, near0(lambda x: x**3 / log1p(x), 0),
+                1 / S2 - 1 - mpf(2)**-20, S2 - 1 + mpf(2)**-20, 8, 19, ())
     # log(1+x)/log(b) = x/log(b) + x^2 p(x)
     for name, base in (('log2', mpf(2)), ('log10', mpf(10))):
         c = 1 / log(base)
@@ -128,7 +132,8 @@ def table():
                  near0(lambda z: z * sqrt(z) / tanh(sqrt(z)), 0), 0, mpf('0.36'), 5, 12, ())
     # for pow: atanh(s) = s + s^3/3 + s^5 p(s^2)
     sm = ((S2 - 1) / (S2 + 1) * (1 + mpf(2)**-18))**2
-    t['atanh'] = (near0(lambda z: ((log1p(sqrt(z)) - log1p(-sqrt(z))) / (2 * sqrt(z)) - 1 - z / 3) / z**2, mpf(1) / 5),
+    atanh_over_s = lambda z: (log1p(sqrt(z)) - log1p(-sqrt(z))) / (2 * sqrt(z))
+    t['atanh'] = (near0(lambda z: (atanh_over_s(z) - 1 - z / 3) / z**2, mpf(1) / 5),
                   lambda z: z**2, 0, sm, 3, 7, ())
     return t
 
@@ -142,7 +147,8 @@ def show(name, row, bits, n):
             body.append(float(v).hex().replace('00000000p', 'p').replace('0000000p', 'p'))
         else:
             body.append(float(v).hex())
-    print('// %s, f%d: %d terms, 2^%.2f' % (name, 32 if bits == 24 else 64, n, float(log(worst) / L2)))
+    kind = 32 if bits == 24 else 64
+    print('// %s, f%d: %d terms, 2^%.2f' % (name, kind, n, float(log(worst) / L2)))
     print('%s' % ', '.join(body), flush=True)
 
 

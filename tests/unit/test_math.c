@@ -336,6 +336,31 @@ static void test_nothing_to_expand_gives_the_same_program(void **state) {
   vyre_program_release(q);
 }
 
+// What was uniform stays so: a barrier under a condition over a function of a parameter is reached
+// by the whole workgroup before the expansion and after it, also with the blocks that sin and fmod
+// bring.
+static void test_uniform_values_stay_uniform(void **state) {
+  (void)state;
+  vyre_builder *b = vyre_builder_new("uniform");
+  uint32_t a = vyre_build_param(b, "a", VYRE_F32);
+  vyre_build_region_begin(b, "region");
+  vyre_value n = vyre_build_u32(b, 64);
+  vyre_build_grid(b, 1, &n, (uint32_t[3]){64, 1, 1});
+  vyre_value x = vyre_build_unary(b, VYRE_OP_SIN, vyre_build_param_value(b, a));
+  vyre_value y = vyre_build_binary(b, VYRE_OP_FMOD, x, vyre_build_f32(b, 0.25f));
+  vyre_build_if(b, vyre_build_binary(b, VYRE_OP_GT, y, vyre_build_f32(b, 0)));
+  vyre_build_barrier(b);
+  vyre_build_end(b);
+  vyre_build_region_end(b);
+  vyre_program *p, *q;
+  vyre_error error;
+  if (vyre_builder_finish(b, &p, &error) != VYRE_OK) fail_msg("%s", error.message);
+  if (math_expand(p, &q, &error) != VYRE_OK) fail_msg("%s", error.message);
+  vyre_builder_free(b);
+  vyre_program_release(p);
+  vyre_program_release(q);
+}
+
 // The interpreter runs the expansion; the C that the other tests measure gives the same bits.
 static void test_interpreter_gives_the_same_bits(void **state) {
   (void)state;
@@ -385,6 +410,7 @@ int main(void) {
       cmocka_unit_test(test_nan_in_nan_out),
       cmocka_unit_test(test_expansion_is_exact_operations_only),
       cmocka_unit_test(test_nothing_to_expand_gives_the_same_program),
+      cmocka_unit_test(test_uniform_values_stay_uniform),
       cmocka_unit_test(test_interpreter_gives_the_same_bits),
   };
   static const struct {
