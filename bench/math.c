@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 1 << 15, REPEAT = 16, RUNS = 7 };
+enum { COUNT = 1 << 17, REPEAT = 4, RUNS = 9 };
 
 typedef struct work {
   const expanded *f;

@@ -62,15 +62,16 @@ ref math_build_asin(const mathb *m, ref x) {
   ref rest = fma3(m, a.tail, num(m, -2), add(m, error, c.lo));
   ref large = add(m, w, rest);
   ref y = sel(m, a.is_large, large, add(m, a.s, a.tail));
-  return flip_sign(m, y, sign_of(m, x));
+  return with_sign(m, y, x);
 }
 
 ref math_build_acos(const mathb *m, ref x) {
   arc a = arc_of(m, mag(m, x));
   ref value = add(m, a.s, a.tail);
   ref twice = add(m, value, value);
-  ref large = sel(m, lt(m, x, num(m, 0)), from(m, whole_pi(m), twice), twice);
-  ref small = from(m, half_pi(m), flip_sign(m, value, sign_of(m, x)));
+  ref is_left = lt(m, x, num(m, 0));
+  ref large = sel(m, is_left, from(m, whole_pi(m), twice), twice);
+  ref small = from(m, half_pi(m), sel(m, is_left, neg(m, value), value));
   return sel(m, a.is_large, large, small);
 }
 
@@ -87,7 +88,7 @@ ref math_build_atan(const mathb *m, ref x) {
   ref t = sel(m, is_large, quo(m, one, a), a);
   ref p = atan_plus(m, t, sel(m, is_large, neg(m, half.lo), num(m, 0)));
   ref y = sel(m, is_large, sub(m, half.hi, p), p);
-  return flip_sign(m, y, sign_of(m, x));
+  return with_sign(m, y, x);
 }
 
 // The smaller magnitude over the larger, then the angle from its octant: 0, pi/2 or pi plus or
@@ -103,5 +104,5 @@ ref math_build_atan2(const mathb *m, ref y, ref x) {
   ref steep_lo = sel(m, is_left, half.lo, neg(m, half.lo));
   ref p = atan_plus(m, t, sel(m, is_steep, steep_lo, sel(m, is_left, neg(m, whole.lo), zero)));
   p = sel(m, ne(m, is_steep, is_left), neg(m, p), p);
-  return flip_sign(m, add(m, base, p), sign_of(m, y));
+  return with_sign(m, add(m, base, p), y);
 }

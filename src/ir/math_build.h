@@ -110,6 +110,8 @@ static inline ref nan_(const mathb *m) {
 }
 
 // ---- bits ---------------------------------------------------------------------------------------
+// The bits of a float have to be made those of one NaN when it is one, which costs two operations:
+// recipes take them seldom.
 
 static inline ref bits_of(const mathb *m, ref x) {
   return vyre_build_bitcast(m->b, m->u, x);
@@ -123,15 +125,18 @@ static inline ref shl(const mathb *m, ref x, unsigned n) {
 static inline ref shr(const mathb *m, ref x, unsigned n) {
   return bin(m, VYRE_OP_SHR, x, word(m, n));
 }
-static inline ref sign_of(const mathb *m, ref x) { // as bits
-  return and2(m, bits_of(m, x), word(m, m->sign_bit));
-}
-static inline ref flip_sign(const mathb *m, ref x, ref sign) {
-  return float_of(m, xor2(m, bits_of(m, x), sign));
-}
 // Whether the sign bit is set; unlike x < 0 also for -0.
 static inline ref is_negative(const mathb *m, ref x) {
   return lt(m, vyre_build_bitcast(m->b, m->i, x), vyre_build_const(m->b, m->i, 0));
+}
+// y >= 0 with the sign of x, for odd functions.
+static inline ref with_sign(const mathb *m, ref y, ref x) {
+  return sel(m, is_negative(m, x), neg(m, y), y);
+}
+// -1 where `sign` (bits, all but the highest ignored) has its highest bit set, else 1.
+static inline ref sign_factor(const mathb *m, ref sign) {
+  ref bit = and2(m, sign, word(m, m->sign_bit));
+  return float_of(m, or2(m, bit, word(m, m->one_bits)));
 }
 // 2^k for an integer k (as m->u, modulo 2^width) whose result is normal.
 static inline ref exp2_int(const mathb *m, ref k) {

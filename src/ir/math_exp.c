@@ -146,7 +146,7 @@ ref math_build_sinh(const mathb *m, ref x) {
   ref small = fma3(m, h.less, h.cosh_m1, mul(m, h.more, h.tail));
   ref y = add(m, h.less, fma3(m, h.more, h.r, small));
   y = sel(m, eq(m, h.n, num(m, 0)), add(m, h.r, h.tail), add(m, y, y));
-  return flip_sign(m, y, sign_of(m, x));
+  return with_sign(m, y, x);
 }
 
 ref math_build_cosh(const mathb *m, ref x) {
@@ -164,5 +164,5 @@ ref math_build_tanh(const mathb *m, ref x) {
   ref exp2a = mul(m, exp_reduced(m, e.r), exp2_int(m, e.k));
   ref large = sub(m, num(m, 1), quo(m, num(m, 2), add(m, exp2a, num(m, 1))));
   ref y = sel(m, lt(m, a, pick(m, 0x1.333334p-1, 0.6)), small, large);
-  return flip_sign(m, y, sign_of(m, x));
+  return with_sign(m, y, x);
 }

@@ -41,6 +41,6 @@ ref math_build_fmod(const mathb *m, ref x, ref y) {
   vyre_build_do(m->b, bin(m, VYRE_OP_GE, vyre_build_get(m->b, r), a));
   vyre_build_set(m->b, r, round_of(m, vyre_build_get(m->b, r), a, exponent));
   vyre_build_end(m->b);
-  ref rest = flip_sign(m, vyre_build_get(m->b, r), sign_of(m, x));
+  ref rest = with_sign(m, vyre_build_get(m->b, r), x);
   return sel(m, is_valid, rest, nan_(m));
 }

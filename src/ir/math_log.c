@@ -46,7 +46,7 @@ static ref log_tail(const mathb *m, ref f) {
 
 // The cases outside the positive finite numbers: log of 0 is -inf, of a negative number NaN.
 static ref with_special(const mathb *m, ref x, ref y) {
-  y = sel(m, is_negative(m, x), nan_(m), y);
+  y = sel(m, lt(m, x, num(m, 0)), nan_(m), y);
   y = sel(m, eq(m, x, num(m, 0)), num(m, -__builtin_inf()), y);
   return sel(m, lt(m, x, infinity(m)), y, x);
 }
@@ -119,7 +119,7 @@ ref math_build_log1p(const mathb *m, ref x) {
   scale = mul(m, scale, num(m, 0.25));
   ref f = fma3(m, x, scale, sub(m, scale, num(m, 1)));
   ref y = natural(m, e, f);
-  y = sel(m, is_negative(m, u), nan_(m), y);
+  y = sel(m, lt(m, u, num(m, 0)), nan_(m), y);
   y = sel(m, eq(m, u, num(m, 0)), num(m, -__builtin_inf()), y);
   y = sel(m, lt(m, x, infinity(m)), y, x);
   return sel(m, eq(m, x, num(m, 0)), x, y);

@@ -127,7 +127,7 @@ ref math_build_cbrt(const mathb *m, ref x) {
   ref rest = fma3(m, neg(m, square.lo), y, fma3(m, neg(m, square.hi), y, a));
   y = fma3(m, mul(m, rest, rr), c1, y);
   y = sel(m, is_tiny, mul(m, y, pick(m, 0x1p-8, 0x1p-18)), y);
-  y = flip_sign(m, y, sign_of(m, x));
+  y = with_sign(m, y, x);
   y = sel(m, eq(m, ax, num(m, 0)), x, y);
   return sel(m, lt(m, ax, infinity(m)), y, x);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sin, cos and tan for every finite argument. |x| = q pi/2 + r + lo, |r| <= pi/4, and polynomials
+// sin, cos and tan for every finite argument. x = q pi/2 + r + lo, |r| <= pi/4, and polynomials
 // in r^2; lo is what r lost to rounding, and without it the last bit would be lost too.
 //
 // Up to a bound, q pi/2 is subtracted in three parts with fma. Beyond it (2^17 for f32, 2^28 for
@@ -47,7 +47,7 @@ static const uint64_t TWO_OVER_PI_64[WORDS_64] = {
     0x816603fbcbc462d6, 0x829b47db4d9fb3c9, 0xf2c26dd3d18fd9a7, 0x97fa8b5d49eeb1fa,
     0xf97c5ecf41ce7de2, 0x94a4ba9afed7ec47, 0xe357421580cc11bf};
 
-typedef struct quadrant { // |x| = q pi/2 + r + lo, q in the low bits
+typedef struct quadrant { // x = q pi/2 + r + lo, q in the low bits
   ref q, r, lo;
 } quadrant;
 
@@ -117,9 +117,9 @@ static ref upper_as_float(const mathb *m, ref x) {
   return vyre_build_convert(m->b, m->t, vyre_build_bitcast(m->b, m->i, top));
 }
 
-static quadrant reduce_large(const mathb *m, ref x) {
+static quadrant reduce_large(const mathb *m, ref x, ref size) {
   unsigned w = m->width, digits = m->mantissa + 1;
-  fraction p = times_two_over_pi(m, bits_of(m, x));
+  fraction p = times_two_over_pi(m, bits_of(m, size));
   ref high = or2(m, shl(m, p.high, 2), shr(m, p.low, w - 2));
   ref low = shl(m, p.low, 2);
   ref is_upper = shr(m, high, w - 1); // beyond half a quadrant: count from the next one, down
@@ -142,9 +142,10 @@ static quadrant reduce_large(const mathb *m, ref x) {
   lo = fma3(m, a_lo, half_pi, fma3(m, a, half_pi_lo, lo));
   ref r = add(m, h, lo);
   lo = sub(m, lo, sub(m, r, h));
-  ref sign = and2(m, mask, word(m, m->sign_bit));
-  r = sel(m, lt(m, x, infinity(m)), flip_sign(m, r, sign), nan_(m));
-  return (quadrant){q, r, flip_sign(m, lo, sign)};
+  ref is_left = lt(m, x, num(m, 0));
+  ref factor = sign_factor(m, sel(m, is_left, un(m, VYRE_OP_NOT, mask), mask));
+  r = sel(m, lt(m, size, infinity(m)), mul(m, r, factor), nan_(m));
+  return (quadrant){sel(m, is_left, sub(m, word(m, 0), q), q), r, mul(m, lo, factor)};
 }
 
 static quadrant reduce(const mathb *m, ref x) {
@@ -152,8 +153,9 @@ static quadrant reduce(const mathb *m, ref x) {
   vyre_var q = vyre_build_var(m->b, NULL, s.q);
   vyre_var r = vyre_build_var(m->b, NULL, s.r);
   vyre_var lo = vyre_build_var(m->b, NULL, s.lo);
-  vyre_build_if(m->b, gt(m, x, pick(m, 0x1p17, 0x1p28)));
-  quadrant l = reduce_large(m, x);
+  ref size = mag(m, x);
+  vyre_build_if(m->b, gt(m, size, pick(m, 0x1p17, 0x1p28)));
+  quadrant l = reduce_large(m, x, size);
   vyre_build_set(m->b, q, l.q);
   vyre_build_set(m->b, r, l.r);
   vyre_build_set(m->b, lo, l.lo);
@@ -179,28 +181,27 @@ static ref is_odd(const mathb *m, ref q) {
 }
 
 ref math_build_sin(const mathb *m, ref x) {
-  quadrant a = reduce(m, mag(m, x));
+  quadrant a = reduce(m, x);
   ref z = mul(m, a.r, a.r);
   ref y = sel(m, is_odd(m, a.q), cos_reduced(m, a, z), sin_reduced(m, a, z));
-  ref sign = xor2(m, shl(m, a.q, m->width - 2), bits_of(m, x));
-  return flip_sign(m, y, and2(m, sign, word(m, m->sign_bit)));
+  y = mul(m, y, sign_factor(m, shl(m, a.q, m->width - 2)));
+  return sel(m, eq(m, x, num(m, 0)), x, y); // -0 stays -0
 }
 
 ref math_build_cos(const mathb *m, ref x) {
-  quadrant a = reduce(m, mag(m, x));
+  quadrant a = reduce(m, x);
   ref z = mul(m, a.r, a.r);
   ref y = sel(m, is_odd(m, a.q), sin_reduced(m, a, z), cos_reduced(m, a, z));
-  ref sign = shl(m, add(m, a.q, word(m, 1)), m->width - 2);
-  return flip_sign(m, y, and2(m, sign, word(m, m->sign_bit)));
+  return mul(m, y, sign_factor(m, shl(m, add(m, a.q, word(m, 1)), m->width - 2)));
 }
 
 // In odd quadrants tan is -1 / tan(r): one division serves both.
 ref math_build_tan(const mathb *m, ref x) {
-  quadrant a = reduce(m, mag(m, x));
+  quadrant a = reduce(m, x);
   ref z = mul(m, a.r, a.r), one = num(m, 1);
   ref lo = fma3(m, a.lo, z, a.lo);
   ref t = add(m, a.r, fma3(m, mul(m, a.r, z), math_poly(m, &TAN, z), lo));
   ref odd = is_odd(m, a.q);
   ref y = quo(m, sel(m, odd, num(m, -1), t), sel(m, odd, t, one));
-  return flip_sign(m, y, sign_of(m, x));
+  return sel(m, eq(m, x, num(m, 0)), x, y);
 }

@@ -120,8 +120,8 @@ static void emit_value(const vyre_program *p, uint32_t i) {
     printf("__builtin_%s%s(%s)", builtin_of(in->op), suffix, x);
   else if (in->op == VYRE_OP_NEG && type_is_float(in->type))
     printf("-%s", x);
-  else if (in->op == VYRE_OP_NOT && in->type == VYRE_BOOL)
-    printf("!%s", x);
+  else if (in->op == VYRE_OP_NOT)
+    printf("%c%s", in->type == VYRE_BOOL ? '!' : '~', x);
   else if (in->op == VYRE_OP_MIN || in->op == VYRE_OP_MAX)
     printf("%s %c %s ? %s : %s", x, in->op == VYRE_OP_MIN ? '<' : '>', value(p, in->arg[1]), x,
            value(p, in->arg[1]));

@@ -8,7 +8,6 @@
 #include "backend/cpu/host.h"
 #include "base/error.h"
 #include "base/module.h"
-#include "ir/math.h"
 
 #include <llvm/Config/llvm-config.h>
 
@@ -146,8 +145,8 @@ static bool load_cached(const cache_key *key, uint32_t region_count, cpu_kernels
   return ok;
 }
 
-static vyre_status get_expanded(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
-                                vyre_error *error) {
+vyre_status cpu_kernels_get(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
+                            vyre_error *error) {
   cache_key key;
   make_key(&key, p, options);
   if (load_cached(&key, p->region_count, out)) return VYRE_OK;
@@ -160,16 +159,5 @@ static vyre_status get_expanded(const vyre_program *p, const cpu_options *option
     status = load(&code, out, error);
   }
   cpu_code_free(&code);
-  return status;
-}
-
-// The key is that of the expanded program: another definition of a function is other code.
-vyre_status cpu_kernels_get(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
-                            vyre_error *error) {
-  vyre_program *expanded;
-  vyre_status status = math_expand(p, &expanded, error);
-  if (status != VYRE_OK) return status;
-  status = get_expanded(expanded, options, out, error);
-  vyre_program_release(expanded);
   return status;
 }
