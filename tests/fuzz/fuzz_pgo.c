@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Any bytes are a table of routes or an error. What was read can be written, and reading that gives
+// the same again without a fault.
+#include "policy/route_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(x)                                                                                 \
+  do {                                                                                             \
+    if (!(x)) {                                                                                    \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                                      \
+      abort();                                                                                     \
+    }                                                                                              \
+  } while (0)
+
+static vyre_status add(void *context, const route_entry *entry) {
+  REQUIRE(*entry->op_id && *entry->backend);
+  return route_table_put(context, entry, NULL);
+}
+
+static const route_entry *at(void *context, size_t index) {
+  return index < route_table_count(context) ? route_table_at(context, index) : NULL;
+}
+
+static char *printed(route_table *table, size_t *size) {
+  strbuf out = {0};
+  route_text_write(&out, at, table);
+  return strbuf_take(&out, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  route_table *table = route_table_new(), *again = route_table_new();
+  vyre_error error = {0};
+  unsigned problems;
+  vyre_status status =
+      route_text_read((const char *)data, size, "fuzz", add, table, NULL, &problems, &error);
+  REQUIRE(status == VYRE_OK || strstr(error.message, "Fix:"));
+  size_t first_size, second_size;
+  char *first = printed(table, &first_size);
+  status = route_text_read(first, first_size, "again", add, again, NULL, &problems, &error);
+  REQUIRE(status == VYRE_OK && problems == 0);
+  char *second = printed(again, &second_size);
+  REQUIRE(first_size == second_size && !memcmp(first, second, first_size));
+  free(first);
+  free(second);
+  route_table_free(table);
+  route_table_free(again);
+  return 0;
+}
