@@ -10,6 +10,27 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check_encoding(const vyre_program *program, const uint8_t *file, size_t size) {
+  void *again = NULL;
+  size_t again_size = 0;
+  vyre_error error;
+  if (vyre_program_encode(program, &again, &again_size, &error) != VYRE_OK) abort();
+  if (again_size != size || memcmp(again, file, size) != 0) abort();
+  vyre_free(again);
+}
+
+static void check_text(const vyre_program *program, const uint8_t *file, size_t size) {
+  char *text = NULL;
+  size_t text_size = 0;
+  vyre_program *parsed = NULL;
+  vyre_error error;
+  if (vyre_program_print(program, &text, &text_size, &error) != VYRE_OK) abort();
+  if (vyre_program_parse(text, text_size, NULL, &parsed, &error) != VYRE_OK) abort();
+  check_encoding(parsed, file, size);
+  vyre_free(text);
+  vyre_program_release(parsed);
+}
+
 static void check(const uint8_t *file, size_t size) {
   vyre_program *program = NULL;
   vyre_error error;
@@ -18,14 +39,11 @@ static void check(const uint8_t *file, size_t size) {
     if (program || !strstr(error.message, "Fix: ")) abort();
     return;
   }
-  void *again = NULL;
-  size_t again_size = 0;
-  if (vyre_program_encode(program, &again, &again_size, &error) != VYRE_OK) abort();
-  if (again_size != size || memcmp(again, file, size) != 0) abort();
+  check_encoding(program, file, size);
+  check_text(program, file, size);
   uint8_t fingerprint[HASH_BYTES];
   wire_fingerprint(program, fingerprint);
   if (memcmp(fingerprint, program->fingerprint, HASH_BYTES) != 0) abort();
-  vyre_free(again);
   vyre_program_release(program);
 }
 

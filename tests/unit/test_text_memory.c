@@ -13,54 +13,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#else
-#define IS_SANITIZED 0
+#include "../failing_malloc.h"
 
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *memory, size_t size);
-extern void __libc_free(void *memory);
-
-static struct {
-  long calls, fail_at, held; // held: allocations less frees, while armed
-  bool armed, fail_all;
-} memory;
-
-static bool must_fail(void) {
-  if (!memory.armed) return false;
-  memory.calls++;
-  return memory.fail_all ? memory.calls >= memory.fail_at : memory.calls == memory.fail_at;
-}
-
-void *malloc(size_t size) {
-  if (must_fail()) return NULL;
-  memory.held += memory.armed;
-  return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size) {
-  if (must_fail()) return NULL;
-  memory.held += memory.armed;
-  return __libc_calloc(count, size);
-}
-
-void *realloc(void *old, size_t size) {
-  if (must_fail()) return NULL;
-  memory.held += memory.armed && !old;
-  return __libc_realloc(old, size);
-}
-
-void free(void *old) {
-  memory.held -= memory.armed && old;
-  __libc_free(old);
-}
-
+#if FAILING_MALLOC
 static const char text[] =
     "// c\nprogram p(a: f32, n: u32)\nlet m = n * n\nbuffer x: f32[m] readwrite // c\n"
     "buffer y: f32[m + len(z)] read\nbuffer z: u32[] readwrite\n\n"
@@ -70,21 +25,14 @@ static const char text[] =
     "  while {\n    let t = y[i]\n    do t > v\n  }\n  let t = x[0]\n  let t$2 = x[1]\n"
     "  x[atomic_add(z[i], 1)] = t - t$2\n}\n";
 
-static void arm(long fail_at, bool fail_all) {
-  memory.calls = memory.held = 0;
-  memory.fail_at = fail_at;
-  memory.fail_all = fail_all;
-  memory.armed = true;
-}
-
 // True when all allocations were made.
 static bool parse_once(long fail_at, bool fail_all) {
   vyre_program *p = NULL;
   vyre_error error = {0};
-  arm(fail_at, fail_all);
+  memory_arm(fail_at, fail_all);
   vyre_status status = vyre_program_parse(text, sizeof text - 1, "t", &p, &error);
   vyre_program_release(p);
-  memory.armed = false;
+  memory_disarm();
   assert_true(status == VYRE_OK || (status == VYRE_ERROR_MEMORY && !p));
   assert_int_equal(memory.held, 0);
   return memory.calls < fail_at;
@@ -94,9 +42,9 @@ static bool print_once(const vyre_program *p, const char *wanted, long fail_at, 
   char *out = NULL;
   size_t size;
   vyre_error error = {0};
-  arm(fail_at, fail_all);
+  memory_arm(fail_at, fail_all);
   vyre_status status = vyre_program_print(p, &out, &size, &error);
-  memory.armed = false;
+  memory_disarm();
   assert_int_equal(memory.held, out != NULL);
   if (status == VYRE_OK)
     assert_string_equal(out, wanted);
@@ -109,7 +57,7 @@ static bool print_once(const vyre_program *p, const char *wanted, long fail_at, 
 
 static void memory_runs_out(void **state) {
   (void)state;
-#if IS_SANITIZED
+#if !FAILING_MALLOC
   print_message("skipped: the sanitizer has its own malloc\n");
   skip();
 #else

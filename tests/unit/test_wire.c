@@ -97,17 +97,38 @@ static void assert_same_program(const vyre_program *a, const vyre_program *b) {
   assert_memory_equal(a->fingerprint, b->fingerprint, HASH_BYTES);
 }
 
+static void assert_same_file(const file *a, const file *b) {
+  assert_int_equal(a->size, b->size);
+  assert_memory_equal(a->bytes, b->bytes, a->size);
+}
+
+// The text says the same program: parsing it gives the same bytes.
+static void assert_same_through_text(const vyre_program *p, const file *f) {
+  char *text = NULL;
+  size_t size = 0;
+  vyre_program *parsed = NULL;
+  vyre_error error = {0};
+  assert_int_equal(vyre_program_print(p, &text, &size, &error), VYRE_OK);
+  if (vyre_program_parse(text, size, NULL, &parsed, &error) != VYRE_OK)
+    fail_msg("%s %s\n%s\n%s", error.code, error.message, error.excerpt, text);
+  file again = encode(parsed);
+  assert_same_file(f, &again);
+  vyre_free(again.bytes);
+  vyre_free(text);
+  vyre_program_release(parsed);
+}
+
 // Encodes, decodes, compares, encodes again; returns the bytes.
 static file round_trip(const vyre_program *p) {
   file first = encode(p);
+  assert_same_through_text(p, &first);
   vyre_program *copy = NULL;
   vyre_error error = {0};
   if (vyre_program_decode(first.bytes, first.size, &copy, &error) != VYRE_OK)
     fail_msg("%s %s", error.code, error.message);
   assert_same_program(p, copy);
   file second = encode(copy);
-  assert_int_equal(first.size, second.size);
-  assert_memory_equal(first.bytes, second.bytes, first.size);
+  assert_same_file(&first, &second);
   vyre_free(second.bytes);
   vyre_program_release(copy);
   return first;
