@@ -10,7 +10,7 @@ find_library(OPENCL_LIBRARY OpenCL)
 function(add_tool name source)
   add_executable(${name} ${source})
   target_link_options(${name} PRIVATE -Wl,--as-needed)
-  target_link_libraries(${name} PRIVATE vyre_static ${ARGN})
+  target_link_libraries(${name} PRIVATE vyre_cli_parts ${ARGN})
   target_compile_definitions(${name} PRIVATE VYRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 endfunction()
 

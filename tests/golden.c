@@ -326,6 +326,7 @@ static bool compile_check(test *t, const row *r, regex_t *out) {
   const char *p = r->text;
   while (*p) {
     const char *close = strncmp(p, "{{", 2) ? NULL : strstr(p + 2, "}}");
+    while (close && close[2] == '}') close++; // {{a{3}}} ends with the last two
     if (close) {
       strbuf_printf(&pattern, "(%.*s)", (int)(close - p - 2), p + 2);
       p = close + 2;

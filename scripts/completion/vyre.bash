@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+#
+# Completion of `vyre` for bash: commands, options, files, backends, and the names of a program's
+# parameters and buffers.
+
+# The names that a program takes, one per line.
+_vyre_names() {
+  vyre info "${1%%:*}" 2>/dev/null |
+    awk '/^(parameters|buffers)$/ { on = 1; next } /^$/ { on = 0 } on && !/ transient/ { print $1 }'
+}
+
+_vyre_program() { # the first word after the command that is neither an option nor NAME=SPEC
+  local i
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+    -*) ;;
+    *) [ -f "${COMP_WORDS[i]}" ] && echo "${COMP_WORDS[i]}" && return ;;
+    esac
+  done
+}
+
+_vyre() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+  local options program
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W "check fmt info convert run devices help --version --help --json" -- "$word")
+    return
+  fi
+  case $command in
+  check) options="--quiet" ;;
+  fmt) options="--write --check" ;;
+  convert) options="--output --to" ;;
+  run) options="--print --out --grid --workgroup --backend --repeat --timeout --fuel" ;;
+  *) options="" ;;
+  esac
+  case $before in
+  -b | --backend)
+    mapfile -t COMPREPLY < <(compgen -W "$(vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p')" -- "$word")
+    return
+    ;;
+  -t | --to)
+    mapfile -t COMPREPLY < <(compgen -W "text wire" -- "$word")
+    return
+    ;;
+  -p | --print)
+    mapfile -t COMPREPLY < <(compgen -W "$(_vyre_names "$(_vyre_program)")" -- "$word")
+    return
+    ;;
+  esac
+  case $command:$word in
+  *:-*) mapfile -t COMPREPLY < <(compgen -W "$options --json --help" -- "$word") ;;
+  help:*) mapfile -t COMPREPLY < <(compgen -W "check fmt info convert run devices" -- "$word") ;;
+  devices:*) mapfile -t COMPREPLY < <(compgen -W "$(vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p')" -- "$word") ;;
+  run:*)
+    program=$(_vyre_program)
+    if [ -n "$program" ]; then
+      compopt -o nospace 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -S = -W "$(_vyre_names "$program")" -- "$word")
+    else
+      mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+    ;;
+  *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+  esac
+}
+
+complete -o filenames -F _vyre vyre

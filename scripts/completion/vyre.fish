@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+#
+# Completion of `vyre` for fish.
+
+function __vyre_names
+    for word in (commandline -opc)[3..-1]
+        if test -f $word
+            vyre info $word 2>/dev/null | awk '/^(parameters|buffers)$/ { on = 1; next } /^$/ { on = 0 } on && !/ transient/ { print $1 }'
+            return
+        end
+    end
+end
+
+function __vyre_backends
+    vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p'
+end
+
+set -l commands check fmt info convert run devices help
+set -l none "not __fish_seen_subcommand_from $commands"
+complete -c vyre -n $none -f -a check -d "say whether programs are well-formed"
+complete -c vyre -n $none -f -a fmt -d "lay a program's text out in the one canonical way"
+complete -c vyre -n $none -f -a info -d "parameters, buffers, regions, statistics, fingerprint"
+complete -c vyre -n $none -f -a convert -d "turn text form into wire form and back"
+complete -c vyre -n $none -f -a run -d "run a program on data"
+complete -c vyre -n $none -f -a devices -d "list backends and devices, and why one is missing"
+complete -c vyre -n $none -f -a help -d "how to use a command"
+complete -c vyre -n $none -f -l version -d "the version"
+complete -c vyre -l json -d "results and errors as JSON"
+complete -c vyre -l help -d "how to use the command"
+
+complete -c vyre -n "__fish_seen_subcommand_from check" -s q -l quiet -d "only mistakes"
+complete -c vyre -n "__fish_seen_subcommand_from fmt" -s w -l write -d "change the files"
+complete -c vyre -n "__fish_seen_subcommand_from fmt" -s c -l check -d "only name unformatted files"
+complete -c vyre -n "__fish_seen_subcommand_from convert" -s o -l output -r -d "where to write"
+complete -c vyre -n "__fish_seen_subcommand_from convert" -s t -l to -x -a "text wire" -d "the form"
+complete -c vyre -n "__fish_seen_subcommand_from run" -s p -l print -x -a "(__vyre_names)" -d "print a buffer"
+complete -c vyre -n "__fish_seen_subcommand_from run" -s o -l out -x -a "(__vyre_names)=" -d "write a buffer to a .npy file"
+complete -c vyre -n "__fish_seen_subcommand_from run" -s g -l grid -x -d "set grid_x, grid_y, grid_z"
+complete -c vyre -n "__fish_seen_subcommand_from run" -s w -l workgroup -x -d "launch shape"
+complete -c vyre -n "__fish_seen_subcommand_from run" -s b -l backend -x -a "(__vyre_backends)" -d "where to run"
+complete -c vyre -n "__fish_seen_subcommand_from run" -l repeat -x -d "run several times"
+complete -c vyre -n "__fish_seen_subcommand_from run" -l timeout -x -d "give up after seconds"
+complete -c vyre -n "__fish_seen_subcommand_from run" -l fuel -x -d "give up after operations"
+complete -c vyre -n "__fish_seen_subcommand_from run" -a "(__vyre_names)=" -d "parameter or buffer"
+complete -c vyre -n "__fish_seen_subcommand_from devices" -f -a "(__vyre_backends)"
+complete -c vyre -n "__fish_seen_subcommand_from help" -f -a "check fmt info convert run devices"

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+#include "cli/bind.h"
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "cli/nearest.h"
+#include "cli/npy.h"
+#include "cli/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const uint64_t max_elements = UINT32_MAX; // len is u32
+
+// ---- names
+// ----------------------------------------------------------------------------------------
+
+static int find_param(const bindings *b, const char *name) {
+  for (uint32_t i = 0; i < b->param_count; i++)
+    if (!strcmp(vyre_program_param(b->program, i).name, name)) return (int)i;
+  return -1;
+}
+
+static int find_buffer(const bindings *b, const char *name) {
+  for (uint32_t i = 0; i < b->buffer_count; i++)
+    if (!strcmp(b->buffers[i].info.name, name)) return (int)i;
+  return -1;
+}
+
+static vyre_status unknown_name(const bindings *b, const char *name, bool params_too,
+                                vyre_error *error) {
+  nearest n = nearest_begin(name);
+  strbuf all = {0};
+  for (uint32_t i = 0; i < b->param_count && params_too; i++) {
+    nearest_offer(&n, vyre_program_param(b->program, i).name);
+    strbuf_printf(&all, "%s%s", all.size ? ", " : "", vyre_program_param(b->program, i).name);
+  }
+  for (uint32_t i = 0; i < b->buffer_count; i++) {
+    if (b->buffers[i].info.is_transient) continue;
+    nearest_offer(&n, b->buffers[i].info.name);
+    strbuf_printf(&all, "%s%s", all.size ? ", " : "", b->buffers[i].info.name);
+  }
+  char *list = strbuf_take(&all, NULL);
+  vyre_status status =
+      error_set(error, VYRE_ERROR_BINDING, "program `%s` has no %s `%s`. Fix: %s%s%s%.300s",
+                vyre_program_name(b->program), params_too ? "parameter or buffer" : "buffer", name,
+                n.best ? "did you mean `" : "it has ", n.best ? n.best : "",
+                n.best ? "`? It has " : "", list && *list ? list : "none");
+  free(list);
+  return status;
+}
+
+bound_buffer *bind_find(bindings *b, const char *name, vyre_error *error) {
+  int index = find_buffer(b, name);
+  if (index >= 0 && !b->buffers[index].info.is_transient) return &b->buffers[index];
+  if (index < 0)
+    unknown_name(b, name, false, error);
+  else
+    error_set(error, VYRE_ERROR_BINDING,
+              "buffer `%s` is transient and gone after the run. Fix: declare it as a buffer with "
+              "access write",
+              name);
+  return NULL;
+}
+
+// ---- parameters
+// -----------------------------------------------------------------------------------
+
+static vyre_status bind_param_file(const char *path, vyre_param_info info, uint64_t *bits,
+                                   vyre_error *error) {
+  npy_array array;
+  vyre_status status = npy_read(path, &array, error);
+  if (status != VYRE_OK) return status;
+  if (array.type == info.type && array.count == 1)
+    *bits = number_load(info.type, array.data, 0);
+  else
+    status = error_set(error, VYRE_ERROR_BINDING,
+                       "`%s` holds %llu elements of %s, and `%s` is one %s. Fix: pass a literal, "
+                       "such as `%s=2`",
+                       path, (unsigned long long)array.count, vyre_type_name(array.type), info.name,
+                       vyre_type_name(info.type), info.name);
+  npy_free(&array);
+  return status;
+}
+
+static vyre_status bind_param(bindings *b, uint32_t index, const char *text, vyre_error *error) {
+  vyre_param_info info = vyre_program_param(b->program, index);
+  spec s;
+  vyre_status status = spec_parse(text, &s, error);
+  if (status != VYRE_OK) return status;
+  if (b->param_given[index])
+    return error_set(error, VYRE_ERROR_BINDING, "`%s` is given twice. Fix: give it once",
+                     info.name);
+  b->param_given[index] = true;
+  b->params[index].type = info.type;
+  uint64_t *bits = &b->params[index].bits;
+  if (s.kind == SPEC_FILE) return bind_param_file(s.text, info, bits, error);
+  if (spec_is_generator(&s))
+    return error_set(error, VYRE_ERROR_BINDING,
+                     "`%s` is a parameter of type %s, not a buffer. Fix: pass a literal, such as "
+                     "`%s=2`",
+                     info.name, vyre_type_name(info.type), info.name);
+  return number_read(text, info.type, bits, error);
+}
+
+static vyre_status bind_grid(bindings *b, const uint64_t *grid, uint32_t count, vyre_error *error) {
+  static const char *const names[3] = {"grid_x", "grid_y", "grid_z"};
+  for (uint32_t k = 0; k < 3 && count; k++) {
+    int index = find_param(b, names[k]);
+    bool is_u32 = index >= 0 && vyre_program_param(b->program, (uint32_t)index).type == VYRE_U32;
+    if (!is_u32 && k < count)
+      return error_set(error, VYRE_ERROR_BINDING,
+                       "program `%s` has no u32 parameter `%s` for --grid to set. Fix: its grid "
+                       "comes from its parameters and buffers; `vyre info` shows them",
+                       vyre_program_name(b->program), names[k]);
+    if (!is_u32) continue;
+    char text[NUMBER_TEXT];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)(k < count ? grid[k] : 1));
+    vyre_status status = bind_param(b, (uint32_t)index, text, error);
+    if (status != VYRE_OK) return status;
+  }
+  return VYRE_OK;
+}
+
+static vyre_status check_params(const bindings *b, vyre_error *error) {
+  for (uint32_t i = 0; i < b->param_count; i++) {
+    vyre_param_info info = vyre_program_param(b->program, i);
+    bool is_float = info.type == VYRE_F32 || info.type == VYRE_F64;
+    if (!b->param_given[i])
+      return error_set(error, VYRE_ERROR_BINDING,
+                       "parameter `%s` (%s) is not given. Fix: add a word such as `%s=%s`",
+                       info.name, vyre_type_name(info.type), info.name,
+                       is_float                 ? "2.5"
+                       : info.type == VYRE_BOOL ? "true"
+                                                : "42");
+  }
+  return VYRE_OK;
+}
+
+// ---- buffers
+// --------------------------------------------------------------------------------------
+
+static vyre_status bind_buffer_file(bound_buffer *buf, vyre_error *error) {
+  npy_array array;
+  vyre_status status = npy_read(buf->spec.text, &array, error);
+  if (status != VYRE_OK) return status;
+  vyre_type held = array.type;
+  if (held != buf->info.type) {
+    npy_free(&array);
+    return error_set(error, VYRE_ERROR_BINDING,
+                     "buffer `%s` has elements of %s, and `%s` holds %s. Fix: convert the file; "
+                     "nothing is converted implicitly",
+                     buf->info.name, vyre_type_name(buf->info.type), buf->spec.text,
+                     vyre_type_name(held));
+  }
+  buf->count = array.count;
+  buf->data = array.data;
+  buf->storage = array.storage;
+  return VYRE_OK;
+}
+
+static vyre_status allocate(bound_buffer *buf, vyre_error *error) {
+  size_t size = vyre_type_size(buf->info.type);
+  // Memory that the machine does not have may well be handed out; touching it would end the
+  // process.
+  uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  if (buf->count * size <= machine) buf->data = buf->storage = calloc(buf->count + 1, size);
+  if (buf->data) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_MEMORY,
+                   "there is no memory for the %llu bytes of buffer `%s`. Fix: use a smaller one",
+                   (unsigned long long)buf->count * size, buf->info.name);
+}
+
+static vyre_status bind_buffer(bindings *b, uint32_t index, const char *text, vyre_error *error) {
+  bound_buffer *buf = &b->buffers[index];
+  vyre_status status = spec_parse(text, &buf->spec, error);
+  if (status != VYRE_OK) return status;
+  if (buf->is_given)
+    return error_set(error, VYRE_ERROR_BINDING, "`%s` is given twice. Fix: give it once",
+                     buf->info.name);
+  buf->is_given = true;
+  if (buf->info.is_transient)
+    return error_set(error, VYRE_ERROR_BINDING,
+                     "buffer `%s` is transient: it is allocated for the run. Fix: leave it out",
+                     buf->info.name);
+  if (buf->spec.kind == SPEC_FILE) return bind_buffer_file(buf, error);
+  if (buf->spec.kind == SPEC_LOCAL)
+    return error_set(
+        error, VYRE_ERROR_BINDING,
+        "`local:BYTES` is for workgroup-shared kernel arguments, and `%s` is a buffer. "
+        "Fix: use a generator such as `%s=zeros:1024`",
+        buf->info.name, buf->info.name);
+  if (buf->spec.kind == SPEC_LITERAL)
+    buf->spec.count = spec_list_count(&buf->spec);
+  else if (!buf->spec.has_count) {
+    if (buf->info.has_length) return VYRE_OK;
+    return error_set(
+        error, VYRE_ERROR_BINDING,
+        "buffer `%s` declares no length. Fix: say how many elements, as in `%s=%s:1024`",
+        buf->info.name, buf->info.name, text);
+  }
+  buf->count = buf->spec.count;
+  if (buf->count <= max_elements) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_LIMIT,
+                   "buffer `%s` would have %llu elements, above the limit of %llu. Fix: use a "
+                   "smaller one",
+                   buf->info.name, (unsigned long long)buf->count,
+                   (unsigned long long)max_elements);
+}
+
+static vyre_status missing_buffer(const bound_buffer *buf, vyre_error *error) {
+  const char *name = buf->info.name, *type = vyre_type_name(buf->info.type);
+  if (buf->info.access == VYRE_WRITE)
+    return error_set(error, VYRE_ERROR_BINDING,
+                     "buffer `%s` (%s, write) is not given and declares no length. Fix: add a word "
+                     "such as `%s=zeros:1024`",
+                     name, type, name);
+  return error_set(error, VYRE_ERROR_BINDING,
+                   "buffer `%s` (%s, %s) is not given. Fix: add a word such as `%s=@%s.npy` or "
+                   "`%s=rand:1024`",
+                   name, type, buf->info.access == VYRE_READ ? "read" : "readwrite", name, name,
+                   name);
+}
+
+static bool is_automatic(const bound_buffer *buf) {
+  return buf->info.has_length && (buf->is_given || buf->info.access == VYRE_WRITE) &&
+         !(buf->is_given && (buf->spec.has_count || buf->spec.kind <= SPEC_FILE));
+}
+
+// Lengths that the program declares, for the buffers that take them.
+static vyre_status size_automatic(bindings *b, vyre_error *error) {
+  uint64_t *lengths = calloc(b->buffer_count + 1, sizeof *lengths);
+  if (!lengths) return error_out_of_memory(error);
+  for (uint32_t i = 0; i < b->buffer_count; i++) lengths[i] = b->buffers[i].count;
+  vyre_status status = vyre_program_extents(b->program, b->params, lengths, NULL, error);
+  for (uint32_t i = 0; i < b->buffer_count && status == VYRE_OK; i++)
+    if (is_automatic(&b->buffers[i])) b->buffers[i].count = lengths[i];
+  free(lengths);
+  return status;
+}
+
+static vyre_status fill_buffers(bindings *b, vyre_error *error) {
+  for (uint32_t i = 0; i < b->buffer_count; i++) {
+    bound_buffer *buf = &b->buffers[i];
+    if (buf->info.is_transient) continue;
+    vyre_status status = buf->data ? VYRE_OK : allocate(buf, error);
+    bool fill = buf->is_given && buf->spec.kind != SPEC_FILE && buf->spec.kind != SPEC_ZEROS;
+    if (status == VYRE_OK && fill)
+      status = spec_fill(&buf->spec, buf->info.type, buf->count, buf->data, error);
+    if (status != VYRE_OK) return status;
+    b->spans[b->span_count++] = (vyre_span){buf->data, buf->count * vyre_type_size(buf->info.type)};
+  }
+  return VYRE_OK;
+}
+
+// ---- all
+// ------------------------------------------------------------------------------------------
+
+static vyre_status begin(bindings *b, const vyre_program *program, vyre_error *error) {
+  *b = (bindings){.program = program,
+                  .param_count = vyre_program_param_count(program),
+                  .buffer_count = vyre_program_buffer_count(program)};
+  b->params = calloc(b->param_count + 1, sizeof *b->params);
+  b->param_given = calloc(b->param_count + 1, sizeof *b->param_given);
+  b->buffers = calloc(b->buffer_count + 1, sizeof *b->buffers);
+  b->spans = calloc(b->buffer_count + 1, sizeof *b->spans);
+  if (!b->params || !b->param_given || !b->buffers || !b->spans) return error_out_of_memory(error);
+  for (uint32_t i = 0; i < b->buffer_count; i++)
+    b->buffers[i].info = vyre_program_buffer(program, i);
+  return VYRE_OK;
+}
+
+static vyre_status bind_word(bindings *b, char *word, vyre_error *error) {
+  char *equals = strchr(word, '=');
+  if (!equals || equals == word)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "`%s` is no NAME=SPEC. Fix: name the parameter or buffer, as in `a=2.5` or "
+                     "`x=rand:1024`",
+                     word);
+  *equals = 0;
+  int param = find_param(b, word), buf = find_buffer(b, word);
+  vyre_status status = param >= 0 ? bind_param(b, (uint32_t)param, equals + 1, error)
+                       : buf >= 0 ? bind_buffer(b, (uint32_t)buf, equals + 1, error)
+                                  : unknown_name(b, word, true, error);
+  *equals = '=';
+  return status;
+}
+
+vyre_status bind_words(const vyre_program *program, char **words, size_t word_count,
+                       const uint64_t *grid, uint32_t grid_count, bindings *b, vyre_error *error) {
+  vyre_status status = begin(b, program, error);
+  for (size_t i = 0; i < word_count && status == VYRE_OK; i++)
+    status = bind_word(b, words[i], error);
+  if (status == VYRE_OK) status = bind_grid(b, grid, grid_count, error);
+  if (status == VYRE_OK) status = check_params(b, error);
+  for (uint32_t i = 0; i < b->buffer_count && status == VYRE_OK; i++) {
+    const bound_buffer *buf = &b->buffers[i];
+    if (!buf->is_given && !buf->info.is_transient && !is_automatic(buf))
+      status = missing_buffer(buf, error);
+  }
+  if (status == VYRE_OK) status = size_automatic(b, error);
+  if (status == VYRE_OK) status = fill_buffers(b, error);
+  if (status != VYRE_OK) bind_free(b);
+  return status;
+}
+
+void bind_free(bindings *b) {
+  for (uint32_t i = 0; i < b->buffer_count && b->buffers; i++) free(b->buffers[i].storage);
+  free(b->params);
+  free(b->param_given);
+  free(b->buffers);
+  free(b->spans);
+  *b = (bindings){0};
+}

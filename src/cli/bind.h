@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// The arguments of a dispatch from the words of a command line: NAME=SPEC for parameters and
+// buffers, --grid for the parameters grid_x, grid_y, grid_z. Buffers that are only written and have
+// a declared length need no word. bind_free releases what was allocated. One thread.
+#ifndef VYRE_CLI_BIND_H
+#define VYRE_CLI_BIND_H
+
+#include "cli/spec.h"
+
+typedef struct bound_buffer {
+  vyre_buffer_info info;
+  bool is_given;
+  spec spec;
+  uint64_t count; // elements
+  void *data;     // NULL for a transient one
+  void *storage;  // what to free
+} bound_buffer;
+
+typedef struct bindings {
+  const vyre_program *program;
+  uint32_t param_count, buffer_count, span_count;
+  vyre_scalar *params;
+  bool *param_given;
+  bound_buffer *buffers; // all of the program's, transient ones too
+  vyre_span *spans;      // without the transient ones
+} bindings;
+
+// `grid` has grid_count extents, 0 when --grid was not used. The words are borrowed.
+vyre_status bind_words(const vyre_program *program, char **words, size_t word_count,
+                       const uint64_t *grid, uint32_t grid_count, bindings *out, vyre_error *error);
+void bind_free(bindings *b);
+// NULL, with a message, when there is none; transient buffers cannot be looked at.
+bound_buffer *bind_find(bindings *b, const char *name, vyre_error *error);
+
+#endif

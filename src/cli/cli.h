@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// What every command of `vyre` shares: the table of commands, the exit codes, and how results and
+// errors reach a person (text, colour on a terminal) or a program (--json). One thread.
+#ifndef VYRE_CLI_CLI_H
+#define VYRE_CLI_CLI_H
+
+#include <vyre/vyre.h>
+
+#include <jansson.h>
+
+enum {
+  EXIT_FINE = 0,
+  EXIT_INPUT = 1,       // what was given is wrong
+  EXIT_USAGE = 2,       // how it was called is wrong
+  EXIT_ENVIRONMENT = 3, // a file, a device, memory
+};
+
+typedef struct command command;
+
+typedef struct cli {
+  const command *command;
+  bool json;
+  bool color; // of messages on standard error
+} cli;
+
+struct command {
+  const char *name;
+  const char *summary;                       // one line for the list
+  const char *help;                          // usage, what it does, options, examples
+  int (*run)(cli *c, int argc, char **argv); // argv[0] is the first word after the command
+};
+
+extern const command check_command, fmt_command, info_command, convert_command, run_command,
+    devices_command;
+
+// Prints the error, as text on standard error or as JSON on standard output, and returns the exit
+// code for its status.
+int cli_error(const cli *c, const vyre_error *error);
+// The same for a mistake in the call: the message names the command's help.
+int cli_usage(const cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_exit_code(vyre_status status);
+
+// Prints a value on standard output and frees it.
+int cli_json(json_t *value);
+json_t *cli_error_json(const vyre_error *error);
+// A string for JSON or a terminal: what is no UTF-8, or would steer the terminal, is shown as '?'.
+json_t *cli_text(const char *text);
+
+#endif

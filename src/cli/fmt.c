@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/args.h"
+#include "cli/load.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum fmt_mode { TO_STDOUT, IN_PLACE, ONLY_CHECK } fmt_mode;
+
+static const args_option fmt_options[] = {
+    {'w', "write", NULL}, {'c', "check", NULL}, {0, NULL, NULL}};
+
+static vyre_status format_loaded(const loaded *l, const char *path, char **text, size_t *size,
+                                 vyre_error *error) {
+  if (l->is_wire)
+    return error_set(
+        error, VYRE_ERROR_ARGUMENT,
+        "`%s` is in wire form, which has one layout only. Fix: `vyre convert %s` shows "
+        "it as text",
+        path, path);
+  return vyre_program_print(l->program, text, size, error);
+}
+
+// Formats one file. *changed tells whether its text differs from the formatted one.
+static vyre_status format_file(const char *path, fmt_mode mode, bool quiet, bool *changed,
+                               vyre_error *error) {
+  loaded l;
+  char *text = NULL;
+  size_t size = 0;
+  *changed = false;
+  vyre_status status = load_program(path, NULL, &l, error);
+  if (status != VYRE_OK) return status;
+  status = format_loaded(&l, path, &text, &size, error);
+  if (status == VYRE_OK) {
+    *changed = size != l.size || memcmp(text, l.source, size) != 0;
+    bool to_stdout = mode == TO_STDOUT || (mode == IN_PLACE && !strcmp(path, "-"));
+    if (to_stdout && !quiet) fwrite(text, 1, size, stdout);
+    if (mode == IN_PLACE && !to_stdout && *changed) status = file_replace(path, text, size, error);
+  }
+  vyre_free(text);
+  load_free(&l);
+  return status;
+}
+
+static int format_all(const cli *c, int count, char **paths, fmt_mode mode) {
+  int code = EXIT_FINE;
+  json_t *files = c->json ? json_array() : NULL;
+  for (int i = 0; i < count; i++) {
+    vyre_error error;
+    bool changed;
+    vyre_status status = format_file(paths[i], mode, c->json, &changed, &error);
+    int now = status != VYRE_OK ? cli_exit_code(status) : mode == ONLY_CHECK && changed;
+    if (files) {
+      json_t *o = json_object();
+      json_object_set_new(o, "file", cli_text(paths[i]));
+      if (status == VYRE_OK)
+        json_object_set_new(o, "changed", json_boolean(changed));
+      else
+        json_object_set_new(o, "error", cli_error_json(&error));
+      json_array_append_new(files, o);
+    } else if (status != VYRE_OK) {
+      cli_error(c, &error);
+    } else if (changed && mode == ONLY_CHECK) {
+      printf("%s: not formatted. Fix: run `vyre fmt -w %s`\n", paths[i], paths[i]);
+    } else if (changed && mode == IN_PLACE && strcmp(paths[i], "-") != 0) {
+      printf("%s: formatted\n", paths[i]);
+    }
+    if (now > code) code = now;
+  }
+  if (files) cli_json(json_pack("{s:o}", "files", files));
+  return code;
+}
+
+static int run(cli *c, int argc, char **argv) {
+  fmt_mode mode = TO_STDOUT;
+  int count = 0;
+  args a = args_begin(c, fmt_options, argc, argv);
+  for (int letter; (letter = args_next(&a)) != ARGS_END;) {
+    if (letter == ARGS_ERROR) return EXIT_USAGE;
+    if (letter == 'w')
+      mode = IN_PLACE;
+    else if (letter == 'c')
+      mode = ONLY_CHECK;
+    else
+      argv[count++] = a.value; // behind what was read
+  }
+  char *standard_input[] = {"-"};
+  return count ? format_all(c, count, argv, mode) : format_all(c, 1, standard_input, mode);
+}
+
+const command fmt_command = {
+    "fmt", "lay a program's text out in the one canonical way",
+    "usage: vyre fmt [-w | --check] [--json] [FILE...]\n"
+    "\n"
+    "Prints the programs (standard input when none is named) in canonical layout. Comments and\n"
+    "names stay.\n"
+    "\n"
+    "options:\n"
+    "  -w, --write   change the files instead of printing\n"
+    "  -c, --check   change nothing; name the files that are not formatted, exit status 1\n"
+    "      --json    say per file whether it is, or was, changed\n"
+    "\n"
+    "examples:\n"
+    "  vyre fmt saxpy.vyre\n"
+    "  vyre fmt -w kernels/*.vyre\n"
+    "  vyre fmt --check kernels/*.vyre      # in continuous integration\n",
+    run};

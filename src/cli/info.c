@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "base/hash.h"
+#include "base/strbuf.h"
+#include "cli/args.h"
+#include "cli/load.h"
+#include "cli/show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const args_option info_options[] = {{0, NULL, NULL}};
+
+static const char *access_name(vyre_access access) {
+  return access == VYRE_READ ? "read" : access == VYRE_WRITE ? "write" : "readwrite";
+}
+
+static const struct {
+  const char *name, *text;
+  size_t offset;
+} stat_rows[] = {
+#define STAT(field, text)                                                                          \
+  { #field, text, offsetof(vyre_stats, field) }
+    STAT(node_count, "statements and regions"),
+    STAT(instruction_count, "operations"),
+    STAT(memory_op_count, "loads and stores"),
+    STAT(atomic_op_count, "atomics"),
+    STAT(control_flow_count, "control flow"),
+    STAT(register_pressure, "most values live at once"),
+    STAT(static_storage_bytes, "fixed storage, bytes"),
+    STAT(peak_memory_bytes, "peak memory of fixed buffers, bytes"),
+#undef STAT
+};
+
+static uint64_t stat_value(const vyre_stats *stats, size_t row) {
+  return *(const uint64_t *)((const char *)stats + stat_rows[row].offset);
+}
+
+// ---- text
+// -----------------------------------------------------------------------------------------
+
+static void show_buffers(const vyre_program *p) {
+  for (uint32_t i = 0; i < vyre_program_buffer_count(p); i++) {
+    vyre_buffer_info b = vyre_program_buffer(p, i);
+    printf("  %-16s %s", b.name, vyre_type_name(b.type));
+    if (b.has_fixed_length)
+      printf("[%" PRIu64 "]", b.fixed_length);
+    else
+      fputs(b.has_length ? "[...]" : "[]", stdout);
+    printf(" %s%s\n", b.is_transient ? "transient" : access_name(b.access),
+           b.has_fixed_length ? ""
+           : b.has_length     ? ", length computed from parameters and lengths"
+                              : ", length as bound");
+  }
+}
+
+static void show_regions(const vyre_program *p) {
+  for (uint32_t i = 0; i < vyre_program_region_count(p); i++) {
+    vyre_region_info r = vyre_program_region(p, i);
+    printf("  %-16s rank %u, workgroup %u x %u x %u, ", r.name, r.rank, r.workgroup[0],
+           r.workgroup[1], r.workgroup[2]);
+    if (r.is_elastic)
+      fputs("elastic", stdout);
+    else
+      printf("rigid: its body uses %s", r.rigid_because);
+    if (r.shared_bytes) printf(", %u bytes shared", r.shared_bytes);
+    putchar('\n');
+  }
+}
+
+static void show_program(const char *path, const loaded *l) {
+  const vyre_program *p = l->program;
+  uint8_t fingerprint[HASH_BYTES];
+  char hex[HASH_HEX];
+  vyre_program_fingerprint(p, fingerprint);
+  hash_hex(fingerprint, hex);
+  printf("program %s (%s, %s form)\n", vyre_program_name(p), path, l->is_wire ? "wire" : "text");
+  printf("fingerprint %s\n", hex);
+  uint32_t ulp = vyre_program_fast_ulp(p);
+  if (ulp) printf("arithmetic fast, within %u ULP\n", ulp);
+  if (vyre_program_param_count(p)) printf("\nparameters\n");
+  for (uint32_t i = 0; i < vyre_program_param_count(p); i++) {
+    vyre_param_info info = vyre_program_param(p, i);
+    printf("  %-16s %s\n", info.name, vyre_type_name(info.type));
+  }
+  if (vyre_program_buffer_count(p)) printf("\nbuffers\n");
+  show_buffers(p);
+  printf("\nregions\n");
+  show_regions(p);
+  printf("\nstatistics\n");
+  vyre_stats stats = vyre_program_stats(p);
+  char text[SHOW_TEXT];
+  for (size_t i = 0; i < sizeof stat_rows / sizeof *stat_rows; i++)
+    printf("  %-36s %s\n", stat_rows[i].text, show_count(stat_value(&stats, i), text));
+}
+
+// ---- JSON
+// -----------------------------------------------------------------------------------------
+
+static json_t *buffers_json(const vyre_program *p) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < vyre_program_buffer_count(p); i++) {
+    vyre_buffer_info b = vyre_program_buffer(p, i);
+    json_t *o =
+        json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", b.name, "type", vyre_type_name(b.type),
+                  "access", access_name(b.access), "transient", b.is_transient, "length",
+                  b.has_fixed_length ? "fixed"
+                  : b.has_length     ? "computed"
+                                     : "as bound");
+    if (b.has_fixed_length)
+      json_object_set_new(o, "fixed_length", json_integer((json_int_t)b.fixed_length));
+    json_array_append_new(list, o);
+  }
+  return list;
+}
+
+static json_t *regions_json(const vyre_program *p) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < vyre_program_region_count(p); i++) {
+    vyre_region_info r = vyre_program_region(p, i);
+    json_t *o =
+        json_pack("{s:s, s:i, s:[iii], s:b, s:i}", "name", r.name, "rank", (int)r.rank, "workgroup",
+                  (int)r.workgroup[0], (int)r.workgroup[1], (int)r.workgroup[2], "elastic",
+                  r.is_elastic, "shared_bytes", (int)r.shared_bytes);
+    if (!r.is_elastic) json_object_set_new(o, "rigid_because", json_string(r.rigid_because));
+    json_array_append_new(list, o);
+  }
+  return list;
+}
+
+static json_t *program_json(const char *path, const loaded *l) {
+  const vyre_program *p = l->program;
+  json_t *params = json_array(), *stats = json_object();
+  for (uint32_t i = 0; i < vyre_program_param_count(p); i++) {
+    vyre_param_info info = vyre_program_param(p, i);
+    json_array_append_new(
+        params, json_pack("{s:s, s:s}", "name", info.name, "type", vyre_type_name(info.type)));
+  }
+  vyre_stats values = vyre_program_stats(p);
+  for (size_t i = 0; i < sizeof stat_rows / sizeof *stat_rows; i++)
+    json_object_set_new(stats, stat_rows[i].name, json_integer((json_int_t)stat_value(&values, i)));
+  uint8_t fingerprint[HASH_BYTES];
+  char hex[HASH_HEX];
+  vyre_program_fingerprint(p, fingerprint);
+  hash_hex(fingerprint, hex);
+  return json_pack("{s:o, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "file", cli_text(path), "form",
+                   l->is_wire ? "wire" : "text", "program", vyre_program_name(p), "fingerprint",
+                   hex, "fast_ulp", (int)vyre_program_fast_ulp(p), "params", params, "buffers",
+                   buffers_json(p), "regions", regions_json(p), "statistics", stats);
+}
+
+static int run(cli *c, int argc, char **argv) {
+  const char *path = NULL;
+  args a = args_begin(c, info_options, argc, argv);
+  for (int letter; (letter = args_next(&a)) != ARGS_END;) {
+    if (letter == ARGS_ERROR) return EXIT_USAGE;
+    if (path) return cli_usage(c, "one program at a time: `%s` is too many", a.value);
+    path = a.value;
+  }
+  if (!path) return cli_usage(c, "no program is named. Fix: run `vyre info FILE`");
+  loaded l;
+  vyre_error error;
+  if (load_program(path, NULL, &l, &error) != VYRE_OK) return cli_error(c, &error);
+  if (c->json)
+    cli_json(program_json(path, &l));
+  else
+    show_program(path, &l);
+  load_free(&l);
+  return EXIT_FINE;
+}
+
+const command info_command = {
+    "info", "parameters, buffers, regions, statistics, fingerprint",
+    "usage: vyre info FILE [--json]\n"
+    "\n"
+    "Shows what a program takes and how it is made. A region is elastic when its workgroup is\n"
+    "only a launch shape, and rigid when its body depends on it; what it depends on is named.\n"
+    "The fingerprint is the program's identity: names of values and comments do not count.\n"
+    "\n"
+    "examples:\n"
+    "  vyre info saxpy.vyre\n"
+    "  vyre info saxpy.vyreb --json\n",
+    run};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "cli/number.h"
+
+#include "base/error.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool number_read_u64(const char *text, const char **end, uint64_t *out) {
+  bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  if (!isxdigit((unsigned char)text[hex ? 2 : 0])) return false;
+  char *stop;
+  errno = 0;
+  *out = strtoull(text, &stop, hex ? 16 : 10);
+  if (stop == text || errno) return false;
+  *end = stop;
+  return true;
+}
+
+static bool is_signed(vyre_type type) {
+  return type == VYRE_I8 || type == VYRE_I16 || type == VYRE_I32 || type == VYRE_I64;
+}
+
+static vyre_status refuse(const char *text, vyre_type type, const char *fix, vyre_error *error) {
+  return error_set(error, VYRE_ERROR_BINDING, "`%s` is no %s. Fix: %s", text, vyre_type_name(type),
+                   fix);
+}
+
+static vyre_status read_integer(const char *text, vyre_type type, uint64_t *bits,
+                                vyre_error *error) {
+  unsigned width = 8 * (unsigned)vyre_type_size(type);
+  bool negative = *text == '-';
+  uint64_t magnitude;
+  const char *end;
+  if (!number_read_u64(text + (*text == '-' || *text == '+'), &end, &magnitude) || *end)
+    return refuse(text, type, "write a whole number such as 42, -7 or 0xff", error);
+  uint64_t all = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+  uint64_t most = is_signed(type) ? (all >> 1) + negative : negative ? 0 : all;
+  // Hexadecimal names bits, so that 0xffffffff is an i32 too.
+  if (!negative && strchr(text, 'x')) most = all;
+  if (magnitude > most)
+    return refuse(text, type,
+                  is_signed(type) ? "stay within its range"
+                                  : "use a value from 0 up to "
+                                    "the type's largest",
+                  error);
+  *bits = (negative ? 0 - magnitude : magnitude) & all;
+  return VYRE_OK;
+}
+
+static vyre_status read_float(const char *text, vyre_type type, uint64_t *bits, vyre_error *error) {
+  char *end;
+  double wide = 0;
+  float narrow = 0;
+  if (type == VYRE_F64)
+    wide = strtod(text, &end);
+  else
+    narrow = strtof(text, &end);
+  if (end == text || *end || isspace((unsigned char)*text))
+    return refuse(text, type, "write a number such as 2.5, 1e-3, nan or -inf", error);
+  bool named = strpbrk(text, "iI") != NULL; // inf
+  if (!named && (type == VYRE_F64 ? isinf(wide) : isinf(narrow)))
+    return refuse(text, type, "it is too large for the type; write `inf` if you mean infinity",
+                  error);
+  *bits = 0;
+  if (type == VYRE_F64)
+    memcpy(bits, &wide, sizeof wide);
+  else
+    memcpy(bits, &narrow, sizeof narrow);
+  return VYRE_OK;
+}
+
+vyre_status number_read(const char *text, vyre_type type, uint64_t *bits, vyre_error *error) {
+  if (type == VYRE_F32 || type == VYRE_F64) return read_float(text, type, bits, error);
+  if (type != VYRE_BOOL) return read_integer(text, type, bits, error);
+  *bits = !strcmp(text, "true") || !strcmp(text, "1");
+  if (*bits || !strcmp(text, "false") || !strcmp(text, "0")) return VYRE_OK;
+  return refuse(text, type, "write true or false", error);
+}
+
+static void show_float(double value, bool narrow, char out[NUMBER_TEXT]) {
+  if (isnan(value)) {
+    strcpy(out, "nan");
+    return;
+  }
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(out, NUMBER_TEXT, "%.*g", digits, value);
+    if (narrow ? strtof(out, NULL) == (float)value : strtod(out, NULL) == value) return;
+  }
+}
+
+void number_show(vyre_type type, uint64_t bits, char out[NUMBER_TEXT]) {
+  float narrow;
+  double wide;
+  memcpy(&narrow, &bits, sizeof narrow);
+  memcpy(&wide, &bits, sizeof wide);
+  switch (type) {
+  case VYRE_BOOL: strcpy(out, bits & 0xff ? "true" : "false"); return;
+  case VYRE_I8: snprintf(out, NUMBER_TEXT, "%d", (int8_t)bits); return;
+  case VYRE_I16: snprintf(out, NUMBER_TEXT, "%d", (int16_t)bits); return;
+  case VYRE_I32: snprintf(out, NUMBER_TEXT, "%" PRId32, (int32_t)bits); return;
+  case VYRE_I64: snprintf(out, NUMBER_TEXT, "%" PRId64, (int64_t)bits); return;
+  case VYRE_F32: show_float(narrow, true, out); return;
+  case VYRE_F64: show_float(wide, false, out); return;
+  default: snprintf(out, NUMBER_TEXT, "%" PRIu64, bits); return;
+  }
+}
+
+uint64_t number_load(vyre_type type, const void *data, uint64_t index) {
+  size_t size = vyre_type_size(type);
+  uint64_t bits = 0; // little-endian machines only, as everywhere in vyre
+  memcpy(&bits, (const char *)data + index * size, size);
+  return bits;
+}
+
+void number_store(vyre_type type, void *data, uint64_t index, uint64_t bits) {
+  size_t size = vyre_type_size(type);
+  memcpy((char *)data + index * size, &bits, size);
+}

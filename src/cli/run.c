@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli/args.h"
+#include "cli/bind.h"
+#include "cli/load.h"
+#include "cli/npy.h"
+#include "cli/number.h"
+#include "cli/show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PRINTED_ELEMENTS = 32, FIRST_ELEMENTS = 6 };
+static const uint64_t max_extent = INT32_MAX;
+
+typedef struct output { // --out NAME=FILE or --print NAME[:COUNT]
+  char *name, *path;
+  uint64_t count;
+} output;
+
+typedef struct options {
+  char *file, *entry;
+  const char *backend;
+  vec(char *) words;
+  vec(output) outputs;
+  uint64_t grid[3], workgroup[3];
+  uint32_t grid_count;
+  uint64_t repeat, timeout_ns, fuel;
+} options;
+
+typedef struct result {
+  vyre_report report;
+  uint64_t *wall_ns; // one per repetition, sorted
+  uint64_t repeat;
+} result;
+
+static const args_option run_options[] = {
+    {'g', "grid", "extents such as 640,480"},
+    {'w', "workgroup", "extents such as 64,1,1"},
+    {'b', "backend", "an id that `vyre devices` lists"},
+    {'o', "out", "NAME=FILE.npy"},
+    {'p', "print", "NAME or NAME:COUNT"},
+    {'R', "repeat", "a number of runs"},
+    {'T', "timeout", "seconds"},
+    {'F', "fuel", "a number of operations"},
+    {0, NULL, NULL},
+};
+
+// ---- the command line
+// -----------------------------------------------------------------------------
+
+// FILE:ENTRY, unless a file has just that name.
+static void split_entry(options *o) {
+  char *colon = strrchr(o->file, ':');
+  if (!colon || !colon[1] || colon == o->file || access(o->file, F_OK) == 0) return;
+  *colon = 0;
+  o->entry = colon + 1;
+}
+
+static bool read_out(const args *a, output *out) {
+  char *equals = strchr(a->value, '=');
+  *out = (output){.name = a->value, .path = equals ? equals + 1 : NULL};
+  if (!equals || equals == a->value || !equals[1]) {
+    cli_usage(a->cli, "--out wants NAME=FILE.npy, not `%s`. Fix: write it like `--out y=y.npy`",
+              a->value);
+    return false;
+  }
+  *equals = 0;
+  return true;
+}
+
+static bool read_print(const args *a, output *out) {
+  char *colon = strchr(a->value, ':');
+  *out = (output){.name = a->value, .count = PRINTED_ELEMENTS};
+  if (!colon) return true;
+  *colon = 0;
+  const char *end;
+  if (number_read_u64(colon + 1, &end, &out->count) && !*end) return true;
+  cli_usage(a->cli, "--print wants NAME:COUNT, not `%s:%s`. Fix: write it like `--print y:16`",
+            a->value, colon + 1);
+  return false;
+}
+
+static bool read_grid(const args *a, options *o) {
+  o->grid_count = 1;
+  for (const char *p = a->value; *p; p++) o->grid_count += *p == ',';
+  return args_extents(a, "--grid", max_extent, 1, o->grid);
+}
+
+static bool read_option(const args *a, int letter, options *o) {
+  output out;
+  switch (letter) {
+  case 'g': return read_grid(a, o);
+  case 'w': return args_extents(a, "--workgroup", UINT32_MAX, 1, o->workgroup);
+  case 'b': o->backend = a->value; return true;
+  case 'o': return read_out(a, &out) && vec_push(&o->outputs, out);
+  case 'p': return read_print(a, &out) && vec_push(&o->outputs, out);
+  case 'T': return args_seconds(a, "--timeout", &o->timeout_ns);
+  case 'F': return args_u64(a, "--fuel", &o->fuel);
+  case 'R':
+    if (!args_u64(a, "--repeat", &o->repeat)) return false;
+    if (o->repeat >= 1 && o->repeat <= 1000000) return true;
+    cli_usage(a->cli, "--repeat wants 1 to 1000000, not `%s`", a->value);
+    return false;
+  default:
+    if (letter != ARGS_WORD) return false;
+    if (o->file) return vec_push(&o->words, a->value);
+    o->file = a->value;
+    return true;
+  }
+}
+
+static bool read_options(const cli *c, int argc, char **argv, options *o) {
+  *o = (options){.backend = "ref", .repeat = 1};
+  args a = args_begin(c, run_options, argc, argv);
+  for (int letter; (letter = args_next(&a)) != ARGS_END;)
+    if (!read_option(&a, letter, o)) return false;
+  if (o->file) {
+    split_entry(o);
+    return true;
+  }
+  cli_usage(c, "no program is named. Fix: run `vyre run FILE NAME=SPEC ...`");
+  return false;
+}
+
+// ---- running
+// --------------------------------------------------------------------------------------
+
+static int by_value(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+// What each readwrite buffer held at first, so that every repetition does the same work.
+static vyre_status save_inputs(const bindings *b, void ***saved, vyre_error *error) {
+  *saved = calloc(b->span_count + 1, sizeof **saved);
+  if (!*saved) return error_out_of_memory(error);
+  for (uint32_t i = 0, k = 0; i < b->buffer_count; i++) {
+    if (b->buffers[i].info.is_transient) continue;
+    const vyre_span *span = &b->spans[k];
+    if (b->buffers[i].info.access == VYRE_READWRITE) {
+      void *copy = (*saved)[k] = malloc(span->size_bytes + 1);
+      if (!copy) return error_out_of_memory(error);
+      memcpy(copy, span->data, span->size_bytes);
+    }
+    k++;
+  }
+  return VYRE_OK;
+}
+
+static vyre_status dispatch_all(vyre_executable *executable, const bindings *b, const options *o,
+                                result *r, vyre_error *error) {
+  vyre_dispatch_args args = {.params = b->params,
+                             .param_count = b->param_count,
+                             .buffers = b->spans,
+                             .buffer_count = b->span_count,
+                             .timeout_ns = o->timeout_ns,
+                             .fuel = o->fuel};
+  for (int k = 0; k < 3; k++) args.workgroup[k] = (uint32_t)o->workgroup[k];
+  void **saved = NULL;
+  vyre_status status = o->repeat > 1 ? save_inputs(b, &saved, error) : VYRE_OK;
+  for (uint64_t n = 0; n < o->repeat && status == VYRE_OK; n++) {
+    for (uint32_t k = 0; n && k < b->span_count; k++)
+      if (saved[k]) memcpy(b->spans[k].data, saved[k], b->spans[k].size_bytes);
+    status = vyre_dispatch(executable, &args, &r->report, error);
+    r->wall_ns[r->repeat++] = r->report.wall_ns;
+  }
+  for (uint32_t k = 0; saved && k < b->span_count; k++) free(saved[k]);
+  free(saved);
+  qsort(r->wall_ns, r->repeat, sizeof *r->wall_ns, by_value);
+  return status;
+}
+
+static vyre_status compile_and_run(vyre_program *program, const bindings *b, const options *o,
+                                   result *r, vyre_error *error) {
+  vyre_executable *executable;
+  uint32_t regions = vyre_program_region_count(program);
+  r->report.regions = calloc(regions + 1, sizeof *r->report.regions);
+  r->report.region_capacity = regions;
+  r->wall_ns = calloc(o->repeat, sizeof *r->wall_ns);
+  if (!r->report.regions || !r->wall_ns) return error_out_of_memory(error);
+  vyre_status status = vyre_compile(program, o->backend, NULL, &executable, error);
+  if (status != VYRE_OK) return status;
+  status = dispatch_all(executable, b, o, r, error);
+  vyre_executable_release(executable);
+  return status;
+}
+
+// ---- results
+// --------------------------------------------------------------------------------------
+
+static uint64_t total_invocations(const result *r) {
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < r->report.region_count; i++) total += r->report.regions[i].invocations;
+  return total;
+}
+
+static bool is_result(const bound_buffer *buf) {
+  return !buf->info.is_transient && buf->info.access != VYRE_READ;
+}
+
+static void show_regions(const result *r) {
+  char count[SHOW_TEXT], time[SHOW_TEXT], bytes[SHOW_TEXT];
+  int width = 6;
+  for (uint32_t i = 0; i < r->report.region_count; i++)
+    if ((int)strlen(r->report.regions[i].name) > width)
+      width = (int)strlen(r->report.regions[i].name);
+  printf("\n  %-*s  %13s  %10s  %10s\n", width, "region", "invocations", "time", "memory");
+  for (uint32_t i = 0; i < r->report.region_count; i++) {
+    const vyre_region_report *region = &r->report.regions[i];
+    printf("  %-*s  %13s  %10s  %10s\n", width, region->name,
+           show_count(region->invocations, count), show_time(region->time_ns, time),
+           show_bytes(region->bytes, bytes));
+  }
+}
+
+static void show_summary(const vyre_program *p, const bindings *b, const options *o,
+                         const result *r) {
+  char count[SHOW_TEXT], time[SHOW_TEXT];
+  printf("%s on %s: %s invocations in %s", vyre_program_name(p), o->backend,
+         show_count(total_invocations(r), count), show_time(r->wall_ns[0], time));
+  if (r->repeat > 1)
+    printf(" (best of %" PRIu64 ", median %s)", r->repeat,
+           show_time(r->wall_ns[r->repeat / 2], time));
+  putchar('\n');
+  for (uint32_t i = 0; i < b->buffer_count; i++) {
+    const bound_buffer *buf = &b->buffers[i];
+    if (!is_result(buf)) continue;
+    printf("  %s: %s[%" PRIu64 "] = ", buf->info.name, vyre_type_name(buf->info.type), buf->count);
+    show_first(buf->info.type, buf->data, buf->count);
+    putchar('\n');
+  }
+  show_regions(r);
+}
+
+static json_t *buffer_json(const bound_buffer *buf, const char *key, uint64_t shown) {
+  if (shown > buf->count) shown = buf->count;
+  return json_pack("{s:s, s:s, s:I, s:o}", "name", buf->info.name, "type",
+                   vyre_type_name(buf->info.type), "length", (json_int_t)buf->count, key,
+                   show_json(buf->info.type, buf->data, shown));
+}
+
+static json_t *result_json(const vyre_program *p, const bindings *b, const options *o,
+                           const result *r) {
+  json_t *buffers = json_array(), *regions = json_array();
+  for (uint32_t i = 0; i < b->buffer_count; i++)
+    if (is_result(&b->buffers[i]))
+      json_array_append_new(buffers, buffer_json(&b->buffers[i], "first", FIRST_ELEMENTS));
+  for (uint32_t i = 0; i < r->report.region_count; i++) {
+    const vyre_region_report *region = &r->report.regions[i];
+    json_array_append_new(regions, json_pack("{s:s, s:I, s:I, s:I}", "name", region->name,
+                                             "invocations", (json_int_t)region->invocations,
+                                             "time_ns", (json_int_t)region->time_ns, "bytes",
+                                             (json_int_t)region->bytes));
+  }
+  return json_pack(
+      "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "program", vyre_program_name(p),
+      "backend", o->backend, "repeat", (json_int_t)r->repeat, "wall_ns", (json_int_t)r->wall_ns[0],
+      "median_wall_ns", (json_int_t)r->wall_ns[r->repeat / 2], "device_ns",
+      (json_int_t)r->report.device_ns, "operations", (json_int_t)r->report.operations,
+      "invocations", (json_int_t)total_invocations(r), "buffers", buffers, "regions", regions);
+}
+
+// One --out or --print. `json` collects what is printed, when there is one.
+static vyre_status give_output(bindings *b, const output *out, json_t *json, vyre_error *error) {
+  bound_buffer *buf = bind_find(b, out->name, error);
+  if (!buf) return error->status;
+  const char *type = vyre_type_name(buf->info.type);
+  if (out->path) {
+    vyre_status status = npy_write(out->path, buf->info.type, buf->count, buf->data, error);
+    if (status == VYRE_OK && !json)
+      printf("%s: %s[%" PRIu64 "] written to %s\n", out->name, type, buf->count, out->path);
+    return status;
+  }
+  if (json) {
+    json_array_append_new(json_object_get(json, "printed"), buffer_json(buf, "values", out->count));
+    return VYRE_OK;
+  }
+  printf("%s: %s[%" PRIu64 "]\n", out->name, type, buf->count);
+  show_elements(buf->info.type, buf->data, buf->count, out->count);
+  return VYRE_OK;
+}
+
+static vyre_status give_results(const cli *c, const vyre_program *p, bindings *b, const options *o,
+                                const result *r, vyre_error *error) {
+  json_t *json = c->json ? result_json(p, b, o, r) : NULL;
+  if (json && o->outputs.count) json_object_set_new(json, "printed", json_array());
+  vyre_status status = VYRE_OK;
+  for (size_t i = 0; i < o->outputs.count && status == VYRE_OK; i++)
+    status = give_output(b, &o->outputs.at[i], json, error);
+  if (status == VYRE_OK && !json && !o->outputs.count) show_summary(p, b, o, r);
+  if (status == VYRE_OK && json)
+    cli_json(json);
+  else
+    json_decref(json);
+  return status;
+}
+
+// A launch shape is a wish that rigid regions ignore; a person who asks for one is told.
+static vyre_status check_workgroup(const options *o, const vyre_program *p, vyre_error *error) {
+  bool elastic = !o->workgroup[0];
+  for (uint32_t i = 0; i < vyre_program_region_count(p) && !elastic; i++)
+    elastic = vyre_program_region(p, i).is_elastic;
+  if (elastic) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_BINDING,
+                   "program `%s` has only rigid regions, whose workgroup is part of their meaning. "
+                   "Fix: leave --workgroup out",
+                   vyre_program_name(p));
+}
+
+static vyre_status run_program(const cli *c, const options *o, vyre_program *program,
+                               vyre_error *error) {
+  bindings b;
+  result r = {0};
+  vyre_status status = check_workgroup(o, program, error);
+  if (status != VYRE_OK) return status;
+  status = bind_words(program, o->words.at, o->words.count, o->grid, o->grid_count, &b, error);
+  if (status != VYRE_OK) return status;
+  // A name that does not exist is found before the work, not after it.
+  for (size_t i = 0; i < o->outputs.count && status == VYRE_OK; i++)
+    if (!bind_find(&b, o->outputs.at[i].name, error)) status = error->status;
+  if (status == VYRE_OK) status = compile_and_run(program, &b, o, &r, error);
+  if (status == VYRE_OK) status = give_results(c, program, &b, o, &r, error);
+  free(r.report.regions);
+  free(r.wall_ns);
+  bind_free(&b);
+  return status;
+}
+
+static int run(cli *c, int argc, char **argv) {
+  options o;
+  loaded l;
+  vyre_error error;
+  int code = EXIT_USAGE;
+  if (read_options(c, argc, argv, &o)) {
+    vyre_status status = load_program(o.file, o.entry, &l, &error);
+    if (status == VYRE_OK) {
+      status = run_program(c, &o, l.program, &error);
+      load_free(&l);
+    }
+    code = status == VYRE_OK ? EXIT_FINE : cli_error(c, &error);
+  }
+  vec_free(&o.words);
+  vec_free(&o.outputs);
+  return code;
+}
+
+const command run_command = {
+    "run", "run a program on data",
+    "usage: vyre run FILE[:ENTRY] [NAME=SPEC ...] [options]\n"
+    "\n"
+    "Runs a program. Each parameter and buffer gets a word NAME=SPEC; buffers that are only\n"
+    "written and declare their length need none.\n"
+    "\n"
+    "  SPEC of a parameter    2.5, -7, 0xff, nan, inf, true\n"
+    "  SPEC of a buffer       @x.npy          a file that numpy.save wrote\n"
+    "                         1,2,3           these elements\n"
+    "                         zeros:N ones:N  N elements that are 0, or 1\n"
+    "                         iota:N          0, 1, 2, ...\n"
+    "                         rand:N[:SEED]   floats in [0, 1), integers of any value; the same\n"
+    "                                         for the same seed everywhere\n"
+    "                         fill:V:N        N times V\n"
+    "                         local:BYTES     room for a workgroup-shared argument (OpenCL C)\n"
+    "                         N may be left out where the program declares the length\n"
+    "\n"
+    "options:\n"
+    "  -p, --print NAME[:COUNT]   print elements of a buffer (32)\n"
+    "  -o, --out NAME=FILE.npy    write a buffer to a file\n"
+    "  -g, --grid X[,Y[,Z]]       set the parameters grid_x, grid_y, grid_z\n"
+    "  -w, --workgroup X[,Y[,Z]]  launch shape of elastic regions\n"
+    "  -b, --backend ID           where to run (ref); `vyre devices` lists them\n"
+    "      --repeat N             run N times on the same input, report the best time\n"
+    "      --timeout SECONDS      give up after that long\n"
+    "      --fuel N               give up after N operations\n"
+    "      --json                 results as JSON\n"
+    "\n"
+    "examples:\n"
+    "  vyre run saxpy.vyre a=2 x=iota:8 y=ones:8 --print y\n"
+    "  vyre run saxpy.vyre a=0.5 x=@x.npy y=@y.npy --out y=result.npy\n"
+    "  vyre run dot.vyre x=rand:1024 y=rand:1024:7 partial=zeros:4 --repeat 10\n",
+    run};

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "cli/spec.h"
+
+#include "base/error.h"
+#include "cli/number.h"
+
+#include <string.h>
+
+static const struct {
+  const char *name;
+  spec_kind kind;
+  const char *example;
+} generators[] = {
+    {"zeros", SPEC_ZEROS, "zeros:1024"},  {"ones", SPEC_ONES, "ones:1024"},
+    {"iota", SPEC_IOTA, "iota:1024"},     {"rand", SPEC_RAND, "rand:1024:7"},
+    {"fill", SPEC_FILL, "fill:2.5:1024"}, {"local", SPEC_LOCAL, "local:4096"},
+};
+
+static bool take_number(const char **p, uint64_t *out) {
+  return **p == ':' && number_read_u64(*p + 1, p, out);
+}
+
+static vyre_status parse_generator(size_t which, const char *text, spec *out, vyre_error *error) {
+  const char *p = text + strlen(generators[which].name);
+  *out = (spec){.kind = generators[which].kind};
+  if (out->kind == SPEC_FILL && *p == ':') {
+    out->text = ++p;
+    p += out->text_size = strcspn(p, ":");
+  }
+  if (*p) out->has_count = take_number(&p, &out->count);
+  if (out->kind == SPEC_RAND && out->has_count && *p) take_number(&p, &out->seed);
+  bool complete =
+      (out->kind != SPEC_FILL || out->text_size) && (out->kind != SPEC_LOCAL || out->has_count);
+  if (!*p && complete) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_BINDING, "`%s` cannot be read. Fix: write it like `%s`", text,
+                   generators[which].example);
+}
+
+vyre_status spec_parse(const char *text, spec *out, vyre_error *error) {
+  for (size_t i = 0; i < sizeof generators / sizeof *generators; i++) {
+    size_t size = strlen(generators[i].name);
+    if (!strncmp(text, generators[i].name, size) && (!text[size] || text[size] == ':'))
+      return parse_generator(i, text, out, error);
+  }
+  *out = (spec){.kind = SPEC_LITERAL, .text = text};
+  if (*text == '@') {
+    *out = (spec){.kind = SPEC_FILE, .text = text + 1};
+    if (!text[1])
+      return error_set(error, VYRE_ERROR_BINDING, "`@` names no file. Fix: write it like `@x.npy`");
+  }
+  return VYRE_OK;
+}
+
+uint64_t spec_list_count(const spec *s) {
+  uint64_t count = 1;
+  for (const char *p = s->text; (p = strchr(p, ',')); p++) count++;
+  return count;
+}
+
+static vyre_status read_part(const char *text, size_t size, vyre_type type, uint64_t *bits,
+                             vyre_error *error) {
+  char part[400]; // more digits than any value needs
+  if (size >= sizeof part)
+    return error_set(error, VYRE_ERROR_BINDING, "a literal of %zu characters. Fix: shorten it",
+                     size);
+  memcpy(part, text, size);
+  part[size] = 0;
+  return number_read(part, type, bits, error);
+}
+
+static vyre_status fill_list(const spec *s, vyre_type type, uint64_t count, void *data,
+                             vyre_error *error) {
+  const char *p = s->text;
+  for (uint64_t i = 0; i < count; i++) {
+    size_t size = strcspn(p, ",");
+    uint64_t bits;
+    vyre_status status = read_part(p, size, type, &bits, error);
+    if (status != VYRE_OK) return status;
+    number_store(type, data, i, bits);
+    p += size + 1;
+  }
+  return VYRE_OK;
+}
+
+static uint64_t bits_of_float(vyre_type type, double value) {
+  float narrow = (float)value;
+  uint64_t bits = 0;
+  if (type == VYRE_F32)
+    memcpy(&bits, &narrow, sizeof narrow);
+  else
+    memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+static uint64_t bits_of_whole(vyre_type type, uint64_t value) {
+  if (type == VYRE_F32 || type == VYRE_F64) return bits_of_float(type, (double)value);
+  return type == VYRE_BOOL ? value & 1 : value;
+}
+
+// SplitMix64: element i depends on the seed and i alone.
+static uint64_t random_bits(uint64_t seed, uint64_t index) {
+  uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+static uint64_t random_element(vyre_type type, uint64_t seed, uint64_t index) {
+  uint64_t z = random_bits(seed, index);
+  if (type == VYRE_F32) return bits_of_float(type, (double)(z >> 40) * 0x1p-24);
+  if (type == VYRE_F64) return bits_of_float(type, (double)(z >> 11) * 0x1p-53);
+  return type == VYRE_BOOL ? z >> 63 : z;
+}
+
+vyre_status spec_fill(const spec *s, vyre_type type, uint64_t count, void *data,
+                      vyre_error *error) {
+  if (s->kind == SPEC_LITERAL) return fill_list(s, type, count, data, error);
+  uint64_t value = 0;
+  if (s->kind == SPEC_ONES) value = bits_of_whole(type, 1);
+  if (s->kind == SPEC_FILL) {
+    vyre_status status = read_part(s->text, s->text_size, type, &value, error);
+    if (status != VYRE_OK) return status;
+  }
+  for (uint64_t i = 0; i < count; i++) {
+    if (s->kind == SPEC_IOTA) value = bits_of_whole(type, i);
+    if (s->kind == SPEC_RAND) value = random_element(type, s->seed, i);
+    number_store(type, data, i, value);
+  }
+  return VYRE_OK;
+}
