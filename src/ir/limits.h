@@ -6,24 +6,24 @@
 #define VYRE_IR_LIMITS_H
 
 enum {
-  LIMIT_CODE = 1 << 24,   // operations in a program
-  LIMIT_CONSTS = 1 << 22, // distinct constants
-  LIMIT_DEPTH = 128,      // nested blocks
-  LIMIT_PARAMS = 256,
-  LIMIT_BUFFERS = 128,
-  LIMIT_REGIONS = 4096,
-  LIMIT_SHARED_ARRAYS = 4096,    // in a program
-  LIMIT_SHARED_BYTES = 1 << 16,  // in a region
-  LIMIT_PRIVATE_BYTES = 1 << 16, // in a region
+  LIMIT_CODE = 1 << 24,          // operations in a program
+  LIMIT_CONSTS = 1 << 22,        // distinct constants
+  LIMIT_DEPTH = 128,             // nested blocks
+  LIMIT_PARAMS = 256,            // parameters
+  LIMIT_BUFFERS = 128,           // buffers, transient ones included
+  LIMIT_REGIONS = 4096,          // regions
+  LIMIT_SHARED_ARRAYS = 4096,    // shared arrays in a program
+  LIMIT_SHARED_BYTES = 1 << 16,  // bytes of shared arrays in a region
+  LIMIT_PRIVATE_BYTES = 1 << 16, // bytes of private arrays in a region
   LIMIT_NAME = 255,              // bytes in a name
   LIMIT_WORKGROUP = 1024,        // invocations in a workgroup
   LIMIT_EXPRESSION = 256,        // nested parentheses and calls in the text form
-  LIMIT_FAST_ULP = 1 << 20,
+  LIMIT_FAST_ULP = 1 << 20,      // ULP that fast arithmetic may be off
 };
 
 // An extent of a grid fits i32, so that an id converts to any 32-bit integer unchanged.
-#define LIMIT_EXTENT       0x7fffffffu
-#define LIMIT_LENGTH       0xffffffffu // elements in a buffer: len is u32
-#define LIMIT_SOURCE_BYTES ((size_t)1 << 30)
+#define LIMIT_EXTENT       0x7fffffffu       // one extent of a grid
+#define LIMIT_LENGTH       0xffffffffu       // elements in a buffer: len is u32
+#define LIMIT_SOURCE_BYTES ((size_t)1 << 30) // bytes of a text or wire file
 
 #endif
