@@ -106,37 +106,55 @@ static vyre_status write_special(const char *path, const void *data, size_t size
   return reason ? io_error(error, "write", path, reason) : VYRE_OK;
 }
 
+// Writes to the open temporary file and gives it the name of the real one. Returns errno.
+static int finish_replace(int fd, char *temporary, const char *path, mode_t mode, const void *data,
+                          size_t size) {
+  int reason = write_all(fd, data, size);
+  if (!reason && fchmod(fd, mode) < 0) reason = errno;
+  if (!reason && fsync(fd) < 0) reason = errno;
+  if (close(fd) < 0 && !reason) reason = errno;
+  if (!reason && rename(temporary, path) < 0) reason = errno;
+  if (reason)
+    unlink(temporary);
+  else
+    sync_directory_of(temporary);
+  return reason;
+}
+
 // Fills a new file beside `path` and gives it that name; 0 or the system's reason.
-static int replace_by_rename(const char *path, mode_t mode, const void *data, size_t size) {
+static int replace_by_rename(const char *path, bool is_unique, mode_t mode, const void *data,
+                             size_t size) {
   strbuf name = {0};
-  strbuf_printf(&name, "%s.XXXXXX", path);
+  strbuf_printf(&name, "%s%s", path, is_unique ? ".XXXXXX" : ".tmp");
   char *temporary = strbuf_take(&name, NULL);
   if (!temporary) return ENOMEM;
-  int reason = 0, fd = mkstemp(temporary);
-  if (fd < 0) {
-    reason = errno;
-  } else {
-    reason = write_all(fd, data, size);
-    if (!reason && fchmod(fd, mode) < 0) reason = errno;
-    if (!reason && fsync(fd) < 0) reason = errno;
-    if (close(fd) < 0 && !reason) reason = errno;
-    if (!reason && rename(temporary, path) < 0) reason = errno;
-    if (reason) unlink(temporary);
-    else sync_directory_of(temporary);
-  }
+  int fd = is_unique ? mkstemp(temporary)
+                     : open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int reason = fd < 0 ? errno : finish_replace(fd, temporary, path, mode, data, size);
   free(temporary);
   return reason;
 }
 
-vyre_status file_replace(const char *path, const void *data, size_t size, vyre_error *error) {
+static vyre_status replace(const char *path, bool is_unique, const void *data, size_t size,
+                           vyre_error *error) {
   struct stat info = {.st_mode = 0644};
   bool exists = stat(path, &info) == 0;
   if (exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
     return write_special(path, data, size, error);
   // A link keeps pointing to its file, and the file keeps its permissions.
   char *target = exists ? realpath(path, NULL) : NULL;
-  int reason = replace_by_rename(target ? target : path, info.st_mode & 07777, data, size);
+  int reason =
+      replace_by_rename(target ? target : path, is_unique, info.st_mode & 07777, data, size);
   free(target);
   if (reason == ENOMEM) return error_out_of_memory(error);
   return reason ? io_error(error, "write", path, reason) : VYRE_OK;
+}
+
+vyre_status file_replace(const char *path, const void *data, size_t size, vyre_error *error) {
+  return replace(path, true, data, size, error);
+}
+
+vyre_status file_replace_exclusive(const char *path, const void *data, size_t size,
+                                   vyre_error *error) {
+  return replace(path, false, data, size, error);
 }

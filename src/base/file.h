@@ -13,6 +13,10 @@ vyre_status file_read(const char *path, size_t max_bytes, char **out, size_t *si
 // After this call the file holds either its old content or all of `data`, whatever happens. Devices
 // and pipes are written to.
 vyre_status file_replace(const char *path, const void *data, size_t size, vyre_error *error);
+// The same for a caller that holds a lock on the file: the temporary file is always `path`.tmp, so
+// that killed writers leave no more than one behind.
+vyre_status file_replace_exclusive(const char *path, const void *data, size_t size,
+                                   vyre_error *error);
 // Creates the directories that lead to `path` (its last component excluded).
 vyre_status file_make_parents(const char *path, vyre_error *error);
 
