@@ -341,6 +341,7 @@ typedef struct vyre_device {
   bool has_f64;
   bool has_i64;
   bool has_i64_atomics;
+  char unusable[128]; /* why it cannot be used; empty when it can */
 } vyre_device;
 
 /* Fills up to `capacity` devices and sets *count. When the backend cannot be used here, returns

@@ -2,6 +2,7 @@
 #include "backend/backend.h"
 
 #include "backend/cpu/cpu.h"
+#include "backend/opencl/opencl.h"
 #include "backend/ref/ref.h"
 #include "base/error.h"
 
@@ -12,6 +13,7 @@
 // Adding a backend is adding its folder and a line here. The order is the order of `vyre devices`.
 static const backend *const backends[] = {
     &cpu_backend,
+    &opencl_backend,
     &ref_backend,
 };
 

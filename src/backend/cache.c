@@ -60,6 +60,10 @@ static bool is_off(void) {
   return setting && !strcmp(setting, "off");
 }
 
+bool cache_is_on(void) {
+  return !is_off();
+}
+
 static uint64_t byte_limit(void) {
   const char *setting = getenv("VYRE_CACHE_BYTES");
   char *end;

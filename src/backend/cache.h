@@ -24,6 +24,8 @@ void cache_key_add(cache_key *key, const void *data, size_t size);
 void cache_key_add_string(cache_key *key, const char *text); // NULL is a field of its own
 void cache_key_add_number(cache_key *key, uint64_t number);
 
+// Whether there is a cache at all; without one, nothing need be made ready for it.
+bool cache_is_on(void);
 // *data is malloc'ed.
 bool cache_load(const cache_key *key, void **data, size_t *size);
 void cache_store(const cache_key *key, const void *data, size_t size);

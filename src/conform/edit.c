@@ -2,7 +2,9 @@
 #include "conform/edit.h"
 
 #include "ir/builder.h"
+#include "ir/limits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,11 +55,13 @@ typedef struct copier {
   const trial *from;
   const vyre_program *p;
   vyre_builder *b;
-  ref *map;                   // old operation -> new value; 0: gone
-  uint8_t *is_live;           // somebody needs the operation
-  uint32_t *params, *buffers; // old number -> new
-  uint32_t shared_shift;      // added to the numbers of the region's shared arrays, wraps
-  uint64_t *lengths;          // evaluated, per buffer
+  ref *map;                         // old operation -> new value; 0: gone
+  uint8_t *is_live;                 // somebody needs the operation
+  uint32_t *params, *buffers;       // old number -> new
+  uint32_t shared_shift;            // added to the numbers of the region's shared arrays, wraps
+  uint32_t param_base, buffer_base; // numbers of the first ones in the new program
+  const char *prefix;               // of the names of parameters, buffers and regions
+  uint64_t *lengths;                // evaluated, per buffer
   bool failed;
 } copier;
 
@@ -209,14 +213,20 @@ static void copy_range(copier *c, range part) {
 
 // ---- declarations -------------------------------------------------------------------------------
 
+static const char *new_name(const copier *c, const char *old, char out[LIMIT_NAME + 1]) {
+  snprintf(out, LIMIT_NAME + 1, "%s%s", c->prefix ? c->prefix : "", old);
+  return out;
+}
+
 static void copy_interface(copier *c) {
   const vyre_program *p = c->p;
-  for (uint32_t i = 0, next = 0; i < p->param_count; i++) {
+  char name[LIMIT_NAME + 1];
+  for (uint32_t i = 0, next = c->param_base; i < p->param_count; i++) {
     if (c->e->drops_param[i]) continue;
-    vyre_build_param(c->b, p->params[i].name, p->params[i].type);
+    vyre_build_param(c->b, new_name(c, p->params[i].name, name), p->params[i].type);
     c->params[i] = next++;
   }
-  for (uint32_t i = 0, next = 0; i < p->buffer_count; i++)
+  for (uint32_t i = 0, next = c->buffer_base; i < p->buffer_count; i++)
     if (!c->e->drops_buffer[i]) c->buffers[i] = next++;
   vyre_build_fast(c->b, p->fast_ulp);
   if (!c->e->has_shapes) copy_range(c, p->header);
@@ -228,9 +238,9 @@ static void copy_interface(copier *c) {
     if (old->is_transient && c->e->has_shapes)
       length = vyre_build_u32(c->b, (uint32_t)c->lengths[i]);
     if (old->is_transient)
-      vyre_build_transient(c->b, old->name, old->type, length);
+      vyre_build_transient(c->b, new_name(c, old->name, name), old->type, length);
     else
-      vyre_build_buffer(c->b, old->name, old->type, old->access, length);
+      vyre_build_buffer(c->b, new_name(c, old->name, name), old->type, old->access, length);
   }
 }
 
@@ -244,7 +254,8 @@ static bool uses_shared(const copier *c, const region *r, uint32_t array) {
 
 static void copy_region(copier *c, uint32_t index, uint32_t *shared_count) {
   const region *r = &c->p->regions[index];
-  vyre_build_region_begin(c->b, r->name);
+  char name[LIMIT_NAME + 1];
+  vyre_build_region_begin(c->b, new_name(c, r->name, name));
   ref grid[3];
   if (!c->e->has_shapes) copy_range(c, r->grid_code);
   for (int k = 0; k < 3; k++)
@@ -265,10 +276,6 @@ static void copy_region(copier *c, uint32_t index, uint32_t *shared_count) {
 
 static bool copy_inputs(const edit *e, const trial *from, trial *to) {
   const vyre_program *p = from->program;
-  to->params = calloc(from->param_count + 1u, sizeof *to->params);
-  to->buffers = calloc(from->buffer_count + 1u, sizeof *to->buffers);
-  if (!to->params || !to->buffers) return false;
-  memcpy(to->workgroup, from->workgroup, sizeof to->workgroup);
   for (uint32_t i = 0; i < from->param_count; i++)
     if (!e->drops_param[i]) to->params[to->param_count++] = from->params[i];
   for (uint32_t i = 0, bound = 0; i < p->buffer_count; i++) {
@@ -283,15 +290,10 @@ static bool copy_inputs(const edit *e, const trial *from, trial *to) {
   return true;
 }
 
-static bool start(copier *c) {
-  const vyre_program *p = c->p;
-  c->b = vyre_builder_new(p->name);
-  c->map = calloc(p->code_count + 1u, sizeof *c->map);
-  c->is_live = calloc(p->code_count + 1u, 1);
-  c->params = calloc(p->param_count + 1u, sizeof *c->params);
-  c->buffers = calloc(p->buffer_count + 1u, sizeof *c->buffers);
-  c->lengths = calloc(p->buffer_count + 1u, sizeof *c->lengths);
-  return c->b && c->map && c->is_live && c->params && c->buffers && c->lengths;
+static bool make_room(trial *t, uint32_t params, uint32_t buffers) {
+  t->params = calloc(params + 1u, sizeof *t->params);
+  t->buffers = calloc(buffers + 1u, sizeof *t->buffers);
+  return t->params && t->buffers;
 }
 
 static void find_lengths(copier *c) {
@@ -301,33 +303,114 @@ static void find_lengths(copier *c) {
   c->failed |= vyre_program_extents(c->p, c->from->params, c->lengths, NULL, NULL) != VYRE_OK;
 }
 
+// Reads the old program; nothing is built yet.
+static bool copier_init(copier *c) {
+  const vyre_program *p = c->p;
+  c->map = calloc(p->code_count + 1u, sizeof *c->map);
+  c->is_live = calloc(p->code_count + 1u, 1);
+  c->params = calloc(p->param_count + 1u, sizeof *c->params);
+  c->buffers = calloc(p->buffer_count + 1u, sizeof *c->buffers);
+  c->lengths = calloc(p->buffer_count + 1u, sizeof *c->lengths);
+  if (!c->map || !c->is_live || !c->params || !c->buffers || !c->lengths) return false;
+  find_lengths(c);
+  // Objects are looked up by lacks_object before they are copied: none is gone yet.
+  for (uint32_t i = 0; i < p->code_count; i++) c->map[i] = 1;
+  mark_live(c);
+  memset(c->map, 0, p->code_count * sizeof *c->map);
+  for (uint32_t i = 0; i < p->header.end; i++) c->is_live[i] = 1;
+  for (uint32_t r = 0; r < p->region_count; r++)
+    for (uint32_t i = p->regions[r].grid_code.first; i < p->regions[r].grid_code.end; i++)
+      c->is_live[i] = 1;
+  return true;
+}
+
+static void copier_fini(copier *c) {
+  free(c->map);
+  free(c->is_live);
+  free(c->params);
+  free(c->buffers);
+  free(c->lengths);
+}
+
 bool edit_apply(const edit *e, const trial *from, trial *to) {
-  copier c = {.e = e, .from = from, .p = from->program};
+  copier c = {.e = e, .from = from, .p = from->program, .b = vyre_builder_new(from->program->name)};
   *to = (trial){0};
-  bool ok = start(&c);
+  bool ok = c.b && copier_init(&c) && make_room(to, from->param_count, from->buffer_count);
   if (ok) {
     uint32_t shared_count = 0;
-    find_lengths(&c);
-    // Objects are looked up by lacks_object before they are copied: none is gone yet.
-    for (uint32_t i = 0; i < c.p->code_count; i++) c.map[i] = 1;
-    mark_live(&c);
-    memset(c.map, 0, c.p->code_count * sizeof *c.map);
-    for (uint32_t i = 0; i < c.p->header.end; i++) c.is_live[i] = 1;
-    for (uint32_t r = 0; r < c.p->region_count; r++)
-      for (uint32_t i = c.p->regions[r].grid_code.first; i < c.p->regions[r].grid_code.end; i++)
-        c.is_live[i] = 1;
     copy_interface(&c);
     for (uint32_t i = 0; i < c.p->region_count; i++)
       if (!e->drops_region[i]) copy_region(&c, i, &shared_count);
+    memcpy(to->workgroup, from->workgroup, sizeof to->workgroup);
     ok = !c.failed && vyre_builder_finish(c.b, &to->program, NULL) == VYRE_OK &&
          copy_inputs(e, from, to);
   }
   if (!ok) trial_fini(to);
   vyre_builder_free(c.b);
-  free(c.map);
-  free(c.is_live);
-  free(c.params);
-  free(c.buffers);
-  free(c.lengths);
+  copier_fini(&c);
+  return ok;
+}
+
+// ---- merging ------------------------------------------------------------------------------------
+
+// How many of the trials fit into one program, and what they have together.
+static uint32_t count_fitting(const trial *trials, uint32_t count, uint32_t *params,
+                              uint32_t *buffers) {
+  uint32_t n = 0, shared = 0;
+  for (*params = *buffers = 0; n < count; n++) {
+    const vyre_program *p = trials[n].program;
+    if (*params + p->param_count > LIMIT_PARAMS || *buffers + p->buffer_count > LIMIT_BUFFERS ||
+        shared + p->shared_count > LIMIT_SHARED_ARRAYS)
+      break;
+    *params += p->param_count;
+    *buffers += p->buffer_count;
+    shared += p->shared_count;
+  }
+  return n;
+}
+
+typedef struct part {
+  edit edit;
+  copier copier;
+  char prefix[16];
+} part;
+
+static bool copy_parts(part *parts, const trial *trials, uint32_t count, vyre_builder *b,
+                       trial *out) {
+  uint32_t shared_count = 0, params = 0, buffers = 0;
+  for (uint32_t n = 0; n < count; n++) {
+    copier *c = &parts[n].copier;
+    snprintf(parts[n].prefix, sizeof parts[n].prefix, "m%u_", n);
+    *c = (copier){.e = &parts[n].edit, .from = &trials[n], .p = trials[n].program, .b = b};
+    c->prefix = parts[n].prefix;
+    c->param_base = params;
+    c->buffer_base = buffers;
+    if (!edit_init(&parts[n].edit, &trials[n]) || !copier_init(c)) return false;
+    copy_interface(c);
+    params += c->p->param_count;
+    buffers += c->p->buffer_count;
+    if (!copy_inputs(c->e, c->from, out)) return false;
+  }
+  for (uint32_t n = 0; n < count; n++)
+    for (uint32_t i = 0; i < trials[n].program->region_count; i++)
+      copy_region(&parts[n].copier, i, &shared_count);
+  return vyre_builder_finish(b, &out->program, NULL) == VYRE_OK;
+}
+
+bool edit_merge(const trial *trials, uint32_t count, trial *out, uint32_t *merged) {
+  uint32_t params, buffers;
+  *out = (trial){0};
+  *merged = count_fitting(trials, count, &params, &buffers);
+  part *parts = calloc(*merged + 1u, sizeof *parts);
+  vyre_builder *b = vyre_builder_new("merged");
+  bool ok =
+      parts && b && make_room(out, params, buffers) && copy_parts(parts, trials, *merged, b, out);
+  if (!ok) trial_fini(out);
+  for (uint32_t n = 0; parts && n < *merged; n++) {
+    copier_fini(&parts[n].copier);
+    edit_fini(&parts[n].edit);
+  }
+  free(parts);
+  vyre_builder_free(b);
   return ok;
 }

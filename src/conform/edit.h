@@ -39,4 +39,10 @@ void edit_fini(edit *e);
 // False when no valid program results, or memory ran out.
 bool edit_apply(const edit *e, const trial *from, trial *to);
 
+// One trial that does what the first `*merged` of these do, one after the other, with names of
+// their own: as many as fit into a program. Compiling one large program is cheaper than compiling
+// many small ones. Bound buffers follow one another in order. Launch shapes are as declared. False
+// when memory ran out.
+bool edit_merge(const trial *trials, uint32_t count, trial *out, uint32_t *merged);
+
 #endif

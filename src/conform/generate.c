@@ -6,7 +6,9 @@
 #include "conform/generate.h"
 
 #include "conform/generate_state.h"
+#include "backend/launch.h"
 #include "base/error.h"
+#include "ir/limits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -321,6 +323,57 @@ static void choose_launch(generator *g, trial *t) {
   uint32_t pick = random_below(&g->random, sizeof shapes / sizeof *shapes);
   memcpy(t->workgroup, shapes[pick], sizeof t->workgroup);
 }
+
+// ---- inputs for a given program -----------------------------------------------------------------
+
+static bool bind(vyre_program *p, random_state *r, uint32_t number, trial *t, vyre_error *error) {
+  uint64_t lengths[LIMIT_BUFFERS] = {0};
+  *t = (trial){.program = vyre_program_retain(p)};
+  t->params = calloc(p->param_count + 1u, sizeof *t->params);
+  t->buffers = calloc(p->buffer_count + 1u, sizeof *t->buffers);
+  if (!t->params || !t->buffers) return false;
+  for (; t->param_count < p->param_count; t->param_count++) {
+    vyre_type type = p->params[t->param_count].type;
+    uint64_t bits = type_is_int(type)     ? number
+                    : type_is_float(type) ? moderate_bits(r, type)
+                                          : generate_bits(r, type) != 0;
+    t->params[t->param_count] = (vyre_scalar){type, type_canonical_bits(type, bits)};
+  }
+  for (uint32_t i = 0; i < p->buffer_count; i++) lengths[i] = p->buffers[i].length ? 0 : 512;
+  if (vyre_program_extents(p, t->params, lengths, NULL, error) != VYRE_OK) return false;
+  for (uint32_t i = 0; i < p->buffer_count; i++) {
+    if (p->buffers[i].is_transient) continue;
+    size_t size = lengths[i] * type_bytes(p->buffers[i].type);
+    vyre_span *span = &t->buffers[t->buffer_count];
+    *span = (vyre_span){malloc(size + 1), size};
+    if (!span->data) return false;
+    t->buffer_count++;
+    generate_fill(r, p->buffers[i].type, span);
+  }
+  return true;
+}
+
+vyre_status generate_inputs(vyre_program *program, uint64_t seed, trial *out, vyre_error *error) {
+  static const uint32_t numbers[] = {32, 16, 64, 8, 256, 4, 2, 1, 0};
+  vyre_status status = VYRE_ERROR_MEMORY;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    random_state r = {seed};
+    launch l;
+    if (bind(program, &r, numbers[i], out, error)) {
+      vyre_dispatch_args args = {.params = out->params,
+                                 .param_count = out->param_count,
+                                 .buffers = out->buffers,
+                                 .buffer_count = out->buffer_count};
+      status = launch_init(&l, program, &args, error);
+      if (status == VYRE_OK) launch_fini(&l);
+      if (status == VYRE_OK) return VYRE_OK;
+    }
+    trial_fini(out);
+  }
+  return status;
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
 
 vyre_status generate_trial(const generate_options *options, trial *out, vyre_error *error) {
   generator *g = calloc(1, sizeof *g);

@@ -18,10 +18,16 @@ typedef struct generate_options {
   bool without_f64, without_i64, without_i64_atomics;
   bool without_barriers; // no shared arrays either
   bool without_rigid;    // elastic regions only
+  bool only_provable;    // what is uniform is so without looking at shared memory
 } generate_options;
 
 // The caller ends a trial that was made with trial_fini.
 vyre_status generate_trial(const generate_options *options, trial *out, vyre_error *error);
+
+// Inputs for a program that somebody wrote: integer parameters are small and even, buffers that are
+// sized as bound have 512 elements, so that grids come out small and whole. The trial retains the
+// program. An error when the program takes none of the sizes that were tried.
+vyre_status generate_inputs(vyre_program *program, uint64_t seed, trial *out, vyre_error *error);
 
 // A value of the type for an input: a special one (zeros, extremes, infinities, NaN, subnormals), a
 // small one, or any bits. Canonical except for bool, which has any byte.

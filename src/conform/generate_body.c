@@ -142,7 +142,8 @@ static void broadcast(generator *g) {
   if (m->role == ROLE_FREE) m->role = ROLE_READ;
   if (m->role != ROLE_READ) return;
   vyre_value index = generator_index(g, m->length, true, 1);
-  generator_know(g, vyre_build_load(g->b, m->mem, index), m->type, true);
+  vyre_value value = vyre_build_load(g->b, m->mem, index);
+  generator_know(g, value, m->type, !g->options->only_provable);
 }
 
 // ---- barriers and phases ------------------------------------------------------------------------

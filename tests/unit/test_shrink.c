@@ -174,11 +174,46 @@ static void test_empty_edit_changes_nothing(void **state) {
   }
 }
 
+// What a merged trial leaves in its buffers is what its parts leave in theirs.
+static void test_merged_trials_do_the_same(void **state) {
+  (void)state;
+  enum { COUNT = 60 };
+  trial trials[COUNT], merged;
+  uint32_t done = 0, n;
+  for (uint64_t seed = 0; seed < COUNT; seed++)
+    assert_int_equal(generate_trial(&(generate_options){.seed = seed}, &trials[seed], NULL), 0);
+  for (; done < COUNT; done += n) {
+    assert_true(edit_merge(trials + done, COUNT - done, &merged, &n));
+    assert_true(n > 10 || n == COUNT - done);
+    outcome whole;
+    assert_true(trial_run(&merged, NULL, "ref", NULL, (trial_limits){0}, &whole));
+    assert_int_equal(whole.status, VYRE_OK);
+    uint32_t at = 0;
+    for (uint32_t k = done; k < done + n; k++) {
+      outcome part;
+      assert_true(trial_run(&trials[k], NULL, "ref", NULL, (trial_limits){0}, &part));
+      for (uint32_t i = 0; i < part.buffer_count; i++, at++) {
+        assert_int_equal(part.buffers[i].size_bytes, whole.buffers[at].size_bytes);
+        assert_memory_equal(part.buffers[i].data, whole.buffers[at].data,
+                            part.buffers[i].size_bytes);
+      }
+      outcome_fini(&part);
+    }
+    assert_int_equal(at, whole.buffer_count);
+    outcome_fini(&whole);
+    trial_fini(&merged);
+  }
+  for (uint32_t k = 0; k < COUNT; k++) trial_fini(&trials[k]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shrinks_wrong_arithmetic),   cmocka_unit_test(test_shrinks_wrong_bits),
-      cmocka_unit_test(test_limit_of_checks_is_kept),    cmocka_unit_test(test_edits_of_every_kind),
+      cmocka_unit_test(test_shrinks_wrong_arithmetic),
+      cmocka_unit_test(test_shrinks_wrong_bits),
+      cmocka_unit_test(test_limit_of_checks_is_kept),
+      cmocka_unit_test(test_edits_of_every_kind),
       cmocka_unit_test(test_empty_edit_changes_nothing),
+      cmocka_unit_test(test_merged_trials_do_the_same),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

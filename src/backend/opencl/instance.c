@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: MIT
+#include "backend/opencl/instance.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NONE_BYTES = 64, FILL_UNIT = 16, PAGE = 4096 };
+
+// How long a device that was told to stop may go on, when it uses no memory of the caller.
+#define GRACE_NS 2000000000u
+
+// ---- life ---------------------------------------------------------------------------------------
+
+static vyre_status make_kernels(instance *i, vyre_error *error) {
+  const opencl_api *cl = i->device->cl;
+  for (uint32_t r = 0; r < i->program->region_count; r++) {
+    const opencl_kernel *from = &i->build->source.kernels[r];
+    instance_kernel *k = &i->kernels[r];
+    cl_int code = CL_SUCCESS;
+    k->last = calloc(from->arg_count + 1u, sizeof *k->last);
+    k->is_set = calloc(from->arg_count + 1u, sizeof *k->is_set);
+    if (!k->last || !k->is_set) return error_out_of_memory(error);
+    k->kernel = cl->CreateKernel(i->build->program, from->name, &code);
+    if (!k->kernel) return opencl_device_error(i->device, error, code, "make a kernel", NULL);
+    code = cl->GetKernelWorkGroupInfo(k->kernel, i->device->id, CL_KERNEL_WORK_GROUP_SIZE,
+                                      sizeof k->max_workgroup, &k->max_workgroup, NULL);
+    if (code != CL_SUCCESS || !k->max_workgroup) k->max_workgroup = i->device->info.max_workgroup;
+  }
+  return VYRE_OK;
+}
+
+static vyre_status make_memory(instance *i, vyre_error *error) {
+  opencl_device *d = i->device;
+  cl_int code = CL_SUCCESS;
+  i->stop_flag = aligned_alloc(PAGE, PAGE);
+  if (!i->stop_flag) return error_out_of_memory(error);
+  memset((void *)i->stop_flag, 0, PAGE);
+  cl_mem_flags shared = CL_MEM_USE_HOST_PTR | CL_MEM_READ_ONLY;
+  i->stop = d->cl->CreateBuffer(d->context, d->shares_memory ? shared : CL_MEM_READ_ONLY, PAGE,
+                                d->shares_memory ? (void *)i->stop_flag : NULL, &code);
+  if (i->stop)
+    i->none = d->cl->CreateBuffer(d->context, CL_MEM_READ_WRITE, NONE_BYTES, NULL, &code);
+  if (i->none) return VYRE_OK;
+  return opencl_device_error(d, error, code, "make a buffer", NULL);
+}
+
+vyre_status instance_new(opencl_device *d, const opencl_build *build, const vyre_program *program,
+                         instance **out, vyre_error *error) {
+  instance *i = calloc(1, sizeof *i);
+  if (!i) return error_out_of_memory(error);
+  i->device = d;
+  i->build = build;
+  i->program = program;
+  i->kernels = calloc(program->region_count + 1u, sizeof *i->kernels);
+  i->buffers = calloc(program->buffer_count + 1u, sizeof *i->buffers);
+  cl_int code = CL_SUCCESS;
+  vyre_status status = VYRE_OK;
+  if (!i->kernels || !i->buffers) status = error_out_of_memory(error);
+  if (status == VYRE_OK) {
+    i->queue = d->cl->CreateCommandQueue(d->context, d->id, CL_QUEUE_PROFILING_ENABLE, &code);
+    if (!i->queue) status = opencl_device_error(d, error, code, "make a command queue", NULL);
+  }
+  if (status == VYRE_OK) status = make_kernels(i, error);
+  if (status == VYRE_OK) status = make_memory(i, error);
+  if (status == VYRE_OK)
+    *out = i;
+  else
+    instance_free(i);
+  return status;
+}
+
+static void release_memory(const opencl_api *cl, instance_buffer *b) {
+  if (b->memory) cl->ReleaseMemObject(b->memory);
+  *b = (instance_buffer){0};
+}
+
+static void release_events(instance *i) {
+  for (uint32_t r = 0; r < i->program->region_count; r++) {
+    if (i->kernels[r].done) i->device->cl->ReleaseEvent(i->kernels[r].done);
+    i->kernels[r].done = NULL;
+  }
+}
+
+void instance_free(instance *i) {
+  const opencl_api *cl = i->device->cl;
+  if (i->kernels) release_events(i);
+  for (uint32_t r = 0; r < i->program->region_count && i->kernels; r++) {
+    if (i->kernels[r].kernel) cl->ReleaseKernel(i->kernels[r].kernel);
+    free(i->kernels[r].last);
+    free(i->kernels[r].is_set);
+  }
+  for (uint32_t b = 0; b < i->program->buffer_count && i->buffers; b++)
+    release_memory(cl, &i->buffers[b]);
+  if (i->stop) cl->ReleaseMemObject(i->stop);
+  if (i->none) cl->ReleaseMemObject(i->none);
+  if (i->queue) cl->ReleaseCommandQueue(i->queue);
+  if (i->stop_queue) cl->ReleaseCommandQueue(i->stop_queue);
+  free((void *)i->stop_flag);
+  free(i->kernels);
+  free(i->buffers);
+  free(i);
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+static cl_int make_buffer(const instance *i, instance_buffer *b, cl_mem_flags flags, size_t size,
+                          void *host) {
+  cl_int code = CL_SUCCESS;
+  release_memory(i->device->cl, b);
+  if (host) flags |= CL_MEM_USE_HOST_PTR;
+  b->memory = i->device->cl->CreateBuffer(i->device->context, flags, size, host, &code);
+  b->size = b->memory ? size : 0;
+  b->host = host;
+  return b->memory ? CL_SUCCESS : code;
+}
+
+static cl_int place_transient(instance *i, instance_buffer *b, size_t size) {
+  static const unsigned char zeros[FILL_UNIT] = {0};
+  size_t padded = (size + FILL_UNIT - 1) / FILL_UNIT * FILL_UNIT;
+  cl_int code = CL_SUCCESS;
+  if (b->size < padded) code = make_buffer(i, b, CL_MEM_READ_WRITE, padded, NULL);
+  if (code != CL_SUCCESS) return code;
+  return i->device->cl->EnqueueFillBuffer(i->queue, b->memory, zeros, FILL_UNIT, 0, padded, 0, NULL,
+                                          NULL);
+}
+
+static cl_int place_bound(instance *i, instance_buffer *b, vyre_access access, size_t size,
+                          void *data) {
+  const opencl_device *d = i->device;
+  cl_mem_flags flags = access == VYRE_READ ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
+  if (d->shares_memory) {
+    if (d->is_in_place && b->memory && b->host == data && b->size == size) return CL_SUCCESS;
+    b->is_mapped_after = false;
+    cl_int code = make_buffer(i, b, flags, size, data);
+    b->is_mapped_after = !d->is_in_place && access != VYRE_READ;
+    return code;
+  }
+  cl_int code = CL_SUCCESS;
+  if (b->size < size) code = make_buffer(i, b, flags, size, NULL);
+  if (code != CL_SUCCESS) return code;
+  return d->cl->EnqueueWriteBuffer(i->queue, b->memory, CL_FALSE, 0, size, data, 0, NULL, NULL);
+}
+
+static size_t bytes_of(const instance *i, const launch *l, uint32_t b) {
+  return l->buffers[b].length * type_bytes(i->program->buffers[b].type);
+}
+
+static vyre_status place_buffers(instance *i, const launch *l, vyre_error *error) {
+  const opencl_device *d = i->device;
+  for (uint32_t b = 0; b < i->program->buffer_count; b++) {
+    const buffer *declared = &i->program->buffers[b];
+    size_t size = bytes_of(i, l, b);
+    if (l->buffers[b].length > INT32_MAX || size > d->max_alloc_bytes)
+      return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                       "buffer `%s` has %llu elements, %zu bytes; this device takes 2147483647 "
+                       "elements and %llu bytes. Fix: split it, or use another backend",
+                       declared->name, (unsigned long long)l->buffers[b].length, size,
+                       (unsigned long long)d->max_alloc_bytes);
+    if (!size) continue;
+    cl_int code = declared->is_transient
+                      ? place_transient(i, &i->buffers[b], size)
+                      : place_bound(i, &i->buffers[b], declared->access, size, l->buffers[b].data);
+    if (code != CL_SUCCESS)
+      return opencl_device_error(i->device, error, code, "place a buffer", NULL);
+  }
+  return VYRE_OK;
+}
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+// What an argument is set to, as bits, and its size.
+static uint64_t arg_bits(const instance *i, const launch *l, uint32_t r, opencl_arg a,
+                         size_t *size) {
+  cl_mem memory;
+  uint64_t bits = 0;
+  *size = sizeof(cl_uint);
+  switch (a.kind) {
+  case ARG_PARAM:
+    *size = type_bytes(i->program->params[a.index].type);
+    return l ? l->params[a.index] : 0;
+  case ARG_LENGTH: return l ? l->buffers[a.index].length : 0;
+  case ARG_GRID: return l ? l->regions[r].grid[a.index] : 0;
+  case ARG_STOP: memory = i->stop; break;
+  default: memory = l && l->buffers[a.index].length ? i->buffers[a.index].memory : i->none; break;
+  }
+  *size = sizeof memory;
+  memcpy(&bits, &memory, sizeof memory);
+  return bits;
+}
+
+static cl_int set_args(instance *i, const launch *l, uint32_t r) {
+  const opencl_kernel *from = &i->build->source.kernels[r];
+  instance_kernel *k = &i->kernels[r];
+  for (uint32_t n = 0; n < from->arg_count; n++) {
+    size_t size;
+    uint64_t bits = arg_bits(i, l, r, from->args[n], &size);
+    if (k->is_set[n] && k->last[n] == bits) continue;
+    cl_int code = i->device->cl->SetKernelArg(k->kernel, n, size, &bits);
+    if (code != CL_SUCCESS) return code;
+    k->last[n] = bits;
+    k->is_set[n] = true;
+  }
+  return CL_SUCCESS;
+}
+
+// The launch shape: as asked, made smaller for an elastic region until the device takes it.
+static void choose_workgroup(const instance *i, uint32_t r, const uint32_t wanted[3],
+                             size_t out[3]) {
+  const opencl_device *d = i->device;
+  for (int k = 0; k < 3; k++) out[k] = wanted[k];
+  if (!i->program->regions[r].is_elastic) return;
+  for (int k = 0; k < 3; k++)
+    while (out[k] > d->max_workgroup[k] && out[k] > 1) out[k] = (out[k] + 1) / 2;
+  while (out[0] * out[1] * out[2] > i->kernels[r].max_workgroup) {
+    int largest = out[0] >= out[1] && out[0] >= out[2] ? 0 : out[1] >= out[2] ? 1 : 2;
+    out[largest] = (out[largest] + 1) / 2;
+  }
+}
+
+static cl_int enqueue(instance *i, uint32_t r, const uint32_t wanted[3], const uint64_t grid[3],
+                      cl_event *done) {
+  size_t local[3], global[3];
+  choose_workgroup(i, r, wanted, local);
+  for (int k = 0; k < 3; k++) global[k] = (grid[k] + local[k] - 1) / local[k] * local[k];
+  return i->device->cl->EnqueueNDRangeKernel(i->queue, i->kernels[r].kernel,
+                                             i->program->regions[r].rank, NULL, global, local, 0,
+                                             NULL, done);
+}
+
+// ---- submit -------------------------------------------------------------------------------------
+
+static vyre_status run_kernels(instance *i, const launch *l, vyre_error *error) {
+  for (uint32_t r = 0; r < i->program->region_count; r++) {
+    if (!l->regions[r].invocations) continue;
+    cl_int code = set_args(i, l, r);
+    if (code == CL_SUCCESS)
+      code = enqueue(i, r, l->regions[r].workgroup, l->regions[r].grid, &i->kernels[r].done);
+    if (code != CL_SUCCESS)
+      return opencl_device_error(i->device, error, code, "run a kernel", NULL);
+  }
+  return VYRE_OK;
+}
+
+// Copies back what was written, where the device has memory of its own.
+static cl_int read_back(instance *i, const launch *l) {
+  for (uint32_t b = 0; b < i->program->buffer_count; b++) {
+    const buffer *declared = &i->program->buffers[b];
+    size_t size = bytes_of(i, l, b);
+    if (i->device->shares_memory || declared->is_transient || !size ||
+        declared->access == VYRE_READ)
+      continue;
+    cl_int code = i->device->cl->EnqueueReadBuffer(i->queue, i->buffers[b].memory, CL_FALSE, 0,
+                                                   size, l->buffers[b].data, 0, NULL, NULL);
+    if (code != CL_SUCCESS) return code;
+  }
+  return CL_SUCCESS;
+}
+
+vyre_status instance_submit(instance *i, const launch *l, vyre_error *error) {
+  const opencl_api *cl = i->device->cl;
+  cl_int code = CL_SUCCESS;
+  *i->stop_flag = 0;
+  if (!i->device->shares_memory)
+    code = cl->EnqueueWriteBuffer(i->queue, i->stop, CL_FALSE, 0, sizeof(cl_uint),
+                                  (const void *)i->stop_flag, 0, NULL, NULL);
+  vyre_status status = code == CL_SUCCESS
+                           ? place_buffers(i, l, error)
+                           : opencl_device_error(i->device, error, code, "reset a flag", NULL);
+  if (status == VYRE_OK) status = run_kernels(i, l, error);
+  // With a time limit nothing is copied to the caller before the kernels are known to be over.
+  if (status == VYRE_OK && !l->timeout_ns && (code = read_back(i, l)) != CL_SUCCESS)
+    status = opencl_device_error(i->device, error, code, "read a buffer", NULL);
+  if (status == VYRE_OK && (code = cl->Flush(i->queue)) != CL_SUCCESS)
+    status = opencl_device_error(i->device, error, code, "start a kernel", NULL);
+  if (status == VYRE_OK) return VYRE_OK;
+  cl->Finish(i->queue); // what was enqueued uses the caller's memory
+  release_events(i);
+  return status;
+}
+
+// ---- finish -------------------------------------------------------------------------------------
+
+// The first region that is not over: its number, or region_count. A negative code is an error of
+// the kernel.
+static uint32_t first_running(const instance *i, cl_int *code) {
+  for (uint32_t r = 0; r < i->program->region_count; r++) {
+    cl_int state = CL_COMPLETE;
+    if (!i->kernels[r].done) continue;
+    cl_int asked = i->device->cl->GetEventInfo(
+        i->kernels[r].done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (asked != CL_SUCCESS || state < 0) *code = asked != CL_SUCCESS ? asked : state;
+    if (*code != CL_SUCCESS || state != CL_COMPLETE) return r;
+  }
+  return i->program->region_count;
+}
+
+static void send_stop(instance *i) {
+  opencl_device *d = i->device;
+  *i->stop_flag = 1;
+  if (d->shares_memory) return;
+  cl_int code = CL_SUCCESS;
+  if (!i->stop_queue) i->stop_queue = d->cl->CreateCommandQueue(d->context, d->id, 0, &code);
+  if (!i->stop_queue) return;
+  d->cl->EnqueueWriteBuffer(i->stop_queue, i->stop, CL_FALSE, 0, sizeof(cl_uint),
+                            (const void *)i->stop_flag, 0, NULL, NULL);
+  d->cl->Flush(i->stop_queue);
+}
+
+static vyre_status wait_until_deadline(instance *i, const launch *l, bool *is_stuck,
+                                       vyre_error *error) {
+  uint32_t late = UINT32_MAX; // the region that passed the limit
+  struct timespec pause = {0, 20000};
+  for (;;) {
+    cl_int code = CL_SUCCESS;
+    uint32_t running = first_running(i, &code);
+    if (code != CL_SUCCESS)
+      return opencl_device_error(i->device, error, code, "finish a kernel", NULL);
+    if (running == i->program->region_count) break;
+    uint64_t now = clock_now_ns();
+    if (now > l->deadline_ns && late == UINT32_MAX) {
+      late = running;
+      send_stop(i);
+    } else if (late != UINT32_MAX && !i->device->shares_memory && now - l->deadline_ns > GRACE_NS) {
+      *is_stuck = true;
+      break;
+    }
+    nanosleep(&pause, NULL);
+    if (pause.tv_nsec < 1000000) pause.tv_nsec *= 2;
+  }
+  if (late == UINT32_MAX) return VYRE_OK;
+  return launch_timeout_error(l, i->program->regions[late].name, error);
+}
+
+static cl_int map_written(instance *i, const launch *l) {
+  const opencl_api *cl = i->device->cl;
+  for (uint32_t b = 0; b < i->program->buffer_count; b++) {
+    instance_buffer *at = &i->buffers[b];
+    if (!at->is_mapped_after || !l->buffers[b].length) continue;
+    cl_int code = CL_SUCCESS;
+    void *mapped = cl->EnqueueMapBuffer(i->queue, at->memory, CL_TRUE, CL_MAP_READ, 0, at->size, 0,
+                                        NULL, NULL, &code);
+    if (mapped) code = cl->EnqueueUnmapMemObject(i->queue, at->memory, mapped, 0, NULL, NULL);
+    if (code != CL_SUCCESS) return code;
+  }
+  return cl->Finish(i->queue);
+}
+
+// Bytes of buffers that a region touches, estimated: at most each buffer once.
+static uint64_t traffic(const instance *i, const launch *l, uint32_t r) {
+  const opencl_kernel *k = &i->build->source.kernels[r];
+  uint64_t bytes = 0, invocations = l->regions[r].invocations;
+  for (uint32_t n = 0; n < k->arg_count; n++) {
+    if (k->args[n].kind != ARG_BUFFER) continue;
+    uint32_t b = k->args[n].index;
+    uint64_t length = l->buffers[b].length;
+    bytes +=
+        (length < invocations ? length : invocations) * type_bytes(i->program->buffers[b].type);
+  }
+  return bytes;
+}
+
+static void report_times(const instance *i, const launch *l, vyre_report *report) {
+  const opencl_api *cl = i->device->cl;
+  for (uint32_t r = 0; r < i->program->region_count; r++) {
+    cl_ulong start = 0, end = 0;
+    cl_event done = i->kernels[r].done;
+    if (done) {
+      cl->GetEventProfilingInfo(done, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+      cl->GetEventProfilingInfo(done, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    }
+    report_region(report, i->program->regions[r].name, end > start ? end - start : 0,
+                  traffic(i, l, r), l->regions[r].invocations);
+  }
+}
+
+vyre_status instance_finish(instance *i, const launch *l, vyre_report *report, bool *is_stuck,
+                            vyre_error *error) {
+  const opencl_api *cl = i->device->cl;
+  cl_int code = CL_SUCCESS;
+  vyre_status status = VYRE_OK;
+  *is_stuck = false;
+  if (l->timeout_ns) status = wait_until_deadline(i, l, is_stuck, error);
+  if (*is_stuck) return status;
+  if (status == VYRE_OK && l->timeout_ns) code = read_back(i, l);
+  cl_int finished = cl->Finish(i->queue);
+  if (code == CL_SUCCESS) code = finished;
+  if (code == CL_SUCCESS && status == VYRE_OK) first_running(i, &code);
+  if (code == CL_SUCCESS && status == VYRE_OK && i->device->shares_memory &&
+      !i->device->is_in_place)
+    code = map_written(i, l);
+  if (code != CL_SUCCESS && status == VYRE_OK)
+    status = opencl_device_error(i->device, error, code, "finish a kernel", NULL);
+  if (status == VYRE_OK) report_times(i, l, report);
+  release_events(i);
+  return status;
+}
+
+// ---- warming ------------------------------------------------------------------------------------
+
+vyre_status instance_warm(instance *i, vyre_error *error) {
+  static const uint64_t one[3] = {1, 1, 1};
+  for (uint32_t r = 0; r < i->program->region_count; r++) {
+    if (!i->program->regions[r].is_elastic) continue;
+    // With a grid of 0 every invocation leaves at once.
+    cl_int code = set_args(i, NULL, r);
+    if (code == CL_SUCCESS) code = enqueue(i, r, i->program->regions[r].workgroup, one, NULL);
+    if (code != CL_SUCCESS)
+      return opencl_device_error(i->device, error, code, "run a kernel", NULL);
+  }
+  cl_int code = i->device->cl->Finish(i->queue);
+  if (code == CL_SUCCESS) return VYRE_OK;
+  return opencl_device_error(i->device, error, code, "finish a kernel", NULL);
+}

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: MIT
+//
+// The OpenCL backend on whatever device there is; skipped where there is none. What it computes is
+// compared with the reference; the ways in which devices differ (memory of their own, no rounded
+// division, few atomics) are played by changing what the device says of itself.
+#include "backend/backend.h"
+#include "backend/opencl/bugs.h"
+#include "backend/opencl/build.h"
+#include "backend/opencl/device.h"
+#include "base/clock.h"
+#include "conform/batch.h"
+#include "conform/generate.h"
+#include "../scratch_dir.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <setjmp.h>
+#include <string.h>
+#include <cmocka.h>
+
+static opencl_device *device; // the first usable one
+
+static opencl_device *need_device(void) {
+  if (!device) {
+    print_message("no OpenCL device\n");
+    skip();
+  }
+  return device;
+}
+
+static vyre_program *parse(const char *text) {
+  vyre_program *p = NULL;
+  vyre_error e = {0};
+  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
+    fail_msg("%u:%u: %s\n%s", e.line, e.column, e.message, e.excerpt);
+  return p;
+}
+
+static void check_text(const char *text) {
+  vyre_program *p = parse(text);
+  vyre_error e = {0};
+  trial t;
+  difference d;
+  if (generate_inputs(p, 1, &t, &e) != VYRE_OK) fail_msg("%s", e.message);
+  assert_true(compare_run(&t, NULL, "opencl", NULL, &d));
+  if (d.verdict != SAME) fail_msg("%s\n%s", d.text, text);
+  trial_fini(&t);
+  vyre_program_release(p);
+}
+
+static void check_random(uint64_t first, uint32_t count, trial_limits limits) {
+  trial trials[40];
+  difference results[40];
+  assert_true(count <= 40);
+  for (uint32_t i = 0; i < count; i++) {
+    generate_options o = {.seed = first + i, .only_provable = true, .size = 8};
+    assert_int_equal(generate_trial(&o, &trials[i], NULL), VYRE_OK);
+  }
+  assert_true(batch_compare(trials, count, "opencl", NULL, limits, results));
+  for (uint32_t i = 0; i < count; i++) {
+    if (results[i].verdict != SAME)
+      fail_msg("seed %llu: %s", (unsigned long long)first + i, results[i].text);
+    trial_fini(&trials[i]);
+  }
+}
+
+// ---- the text -----------------------------------------------------------------------------------
+
+static char *emit(const char *text, const opencl_target *target, bool is_polled,
+                  vyre_status *status) {
+  vyre_program *p = parse(text);
+  opencl_source source;
+  vyre_error e = {0};
+  *status = opencl_emit(p, target, is_polled, &source, &e);
+  char *copy = *status == VYRE_OK ? strdup(source.text) : strdup(e.message);
+  if (*status == VYRE_OK) opencl_source_fini(&source);
+  vyre_program_release(p);
+  return copy;
+}
+
+static const char saxpy[] = "program saxpy(a: f32)\n"
+                            "buffer x: f32[] read\n"
+                            "buffer y: f32[len(x)] readwrite\n"
+                            "region main grid(len(x)) {\n"
+                            "  let i = global_id.x\n"
+                            "  y[i] = a * x[i] + y[i]\n"
+                            "}\n";
+
+static void test_text_is_readable(void **state) {
+  (void)state;
+  vyre_status status;
+  char *text = emit(saxpy, &opencl_full_target, false, &status);
+  assert_int_equal(status, VYRE_OK);
+  static const char expected[] =
+      "// Made by vyre from program `saxpy`.\n"
+      "#pragma OPENCL FP_CONTRACT OFF\n"
+      "\n"
+      "__kernel void main_(\n"
+      "    const float a,\n"
+      "    __global const float *restrict x,\n"
+      "    const uint x_len,\n"
+      "    __global float *restrict y,\n"
+      "    const uint y_len,\n"
+      "    const uint grid_x) {\n"
+      "  if (get_global_id(0) >= grid_x) return;\n"
+      "  const uint i = (uint)get_global_id(0);\n"
+      "  if (i < y_len) y[i] = (a * (i < x_len ? x[i] : 0.0f)) + (i < y_len ? y[i] : 0.0f);\n"
+      "}\n";
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+static void expect_unsupported(const char *text, opencl_target target, const char *what) {
+  vyre_status status;
+  char *message = emit(text, &target, false, &status);
+  assert_int_equal(status, VYRE_ERROR_UNSUPPORTED);
+  if (!strstr(message, what) || !strstr(message, "Fix:")) fail_msg("%s", message);
+  free(message);
+}
+
+static void test_what_a_device_lacks(void **state) {
+  (void)state;
+  opencl_target t = opencl_full_target;
+  t.has_f64 = false;
+  expect_unsupported("program p()\nbuffer x: f64[] readwrite\n"
+                     "region r grid(len(x)) { x[global_id.x] = x[global_id.x] + 1.0 }\n",
+                     t, "64-bit floats");
+  t.has_rounded_f32 = false;
+  expect_unsupported("program p()\nbuffer x: f32[] readwrite\n"
+                     "region r grid(len(x)) { x[global_id.x] = 1.0 / x[global_id.x] }\n",
+                     t, "rounded");
+  t = opencl_full_target;
+  t.has_i64 = false;
+  expect_unsupported("program p()\nbuffer x: u32[] readwrite\n"
+                     "region r grid(len(x)) { x[u64(global_id.x)] = 1 }\n",
+                     t, "64-bit integers");
+  t = opencl_full_target;
+  t.has_i64_atomics = false;
+  expect_unsupported("program p()\nbuffer x: u64[] readwrite\n"
+                     "region r grid(len(x)) { atomic_add(x[0], 1) }\n",
+                     t, "64-bit atomics");
+  t = opencl_full_target;
+  t.has_f32_subnormals = false;
+  expect_unsupported("program p()\nbuffer x: f32[] readwrite\n"
+                     "region r grid(len(x)) { x[0] = x[1] + 1.0 }\n",
+                     t, "subnormal");
+}
+
+#define BARRIER_PROGRAM(body)                                                                      \
+  "program p(n: u32)\nbuffer x: u32[] read\nbuffer y: u32[] readwrite\n"                           \
+  "region r grid(len(y)) workgroup(16) {\n  shared s: u32[16]\n" body "\n}\n"
+
+static void test_barriers_that_may_part_are_declined(void **state) {
+  (void)state;
+  static const char *const parted[] = {
+      BARRIER_PROGRAM("if x[global_id.x] > 3 { barrier }"),
+      BARRIER_PROGRAM("if y[0] > 3 { barrier }"), // somebody may write it
+      BARRIER_PROGRAM("y[global_id.x] = 1\n if x[local_id.x] > 3 { return }\n barrier"),
+      BARRIER_PROGRAM("for k in 0..x[local_id.x] { barrier }"),
+      BARRIER_PROGRAM("for k in 0..n { if x[local_id.x] > k { break }\n barrier }"),
+      BARRIER_PROGRAM("for k in 0..n { if x[local_id.x] > k { continue }\n barrier }"),
+      BARRIER_PROGRAM("var v: u32 = 0\n while v < n { barrier\n v = v + x[local_id.x] }"),
+      BARRIER_PROGRAM("if s[0] > 3 { barrier }"),
+      BARRIER_PROGRAM("var v: u32 = 0\n if x[local_id.x] > 3 { v = 1 }\n if v > 0 { barrier }"),
+  };
+  static const char *const together[] = {
+      BARRIER_PROGRAM("if x[group_id.x] > 3 { barrier }"),
+      BARRIER_PROGRAM("if n > 3 { return }\n barrier"),
+      BARRIER_PROGRAM("for k in 0..x[n] { barrier\n if k > n { break } }"),
+      BARRIER_PROGRAM("var v: u32 = 0\n while v < n { barrier\n v = v + 1 }"),
+      BARRIER_PROGRAM("barrier\n if x[local_id.x] > 3 { return }\n y[global_id.x] = 1"),
+  };
+  for (size_t i = 0; i < sizeof parted / sizeof *parted; i++) {
+    // y is written in each, so that a load of it is no proof.
+    char text[1000];
+    snprintf(text, sizeof text, "%.*s  y[global_id.x] = 2\n}\n", (int)strlen(parted[i]) - 2,
+             parted[i]);
+    expect_unsupported(text, opencl_full_target, "barrier");
+  }
+  for (size_t i = 0; i < sizeof together / sizeof *together; i++) {
+    vyre_status status;
+    char *text = emit(together[i], &opencl_full_target, i % 2, &status);
+    if (status != VYRE_OK) fail_msg("%s\n%s", text, together[i]);
+    free(text);
+  }
+}
+
+static void test_reserved_words_as_names(void **state) {
+  (void)state;
+  need_device();
+  check_text("program kernel(global: f32, min: u32, float4: u32)\n"
+             "buffer local: f32[] readwrite\nbuffer half: u32[] readwrite\n"
+             "region main grid(len(local)) {\n"
+             "  let get_global_id = global_id.x\n"
+             "  let fabs = abs(local[get_global_id])\n"
+             "  var return_: f32 = fabs + global\n"
+             "  local[get_global_id] = max(return_, fabs)\n"
+             "  let vyre_x = half[get_global_id] % min\n"
+             "  half[get_global_id] = max(vyre_x, float4)\n"
+             "}\n"
+             "region main_ grid(len(half)) { half[global_id.x] = half[global_id.x] + 1 }\n");
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+static void test_devices_have_stable_names(void **state) {
+  (void)state;
+  need_device();
+  vyre_device devices[16];
+  uint32_t count = 0;
+  assert_int_equal(vyre_backend_devices("opencl", devices, 16, &count, NULL), VYRE_OK);
+  assert_true(count >= 1);
+  assert_string_equal(getenv("POCL_SIGFPE_HANDLER"), "0");
+  for (uint32_t i = 0; i < count && i < 16; i++) {
+    assert_true(strlen(devices[i].adapter) > 7 && !strpbrk(devices[i].adapter, "/ \t\n"));
+    for (uint32_t k = 0; k < i; k++)
+      assert_string_not_equal(devices[i].adapter, devices[k].adapter);
+    if (devices[i].unusable[0]) continue;
+    vyre_program *p = parse(saxpy);
+    vyre_executable *e;
+    vyre_compile_options options = {.device = devices[i].adapter};
+    assert_int_equal(vyre_compile(p, "opencl", &options, &e, NULL), VYRE_OK);
+    vyre_executable_release(e);
+    vyre_program_release(p);
+  }
+  vyre_program *p = parse(saxpy);
+  vyre_executable *e;
+  vyre_error error;
+  vyre_compile_options options = {.device = "opencl-none-such"};
+  assert_int_equal(vyre_compile(p, "opencl", &options, &e, &error), VYRE_ERROR_ARGUMENT);
+  assert_non_null(strstr(error.message, "none-such"));
+  vyre_program_release(p);
+}
+
+// One executable, buffers that move, grow and shrink between dispatches.
+static void test_buffers_change_between_dispatches(void **state) {
+  (void)state;
+  need_device();
+  vyre_program *p = parse(saxpy);
+  vyre_executable *e;
+  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, NULL), VYRE_OK);
+  vyre_scalar a = vyre_scalar_f32(2);
+  uint32_t lengths[] = {5, 5, 1000, 0, 3, 64, 5, 1 << 16};
+  for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+    uint32_t length = lengths[n];
+    float *x = malloc(length * 4 + 4), *y = malloc(length * 4 + 4);
+    for (uint32_t i = 0; i <= length; i++) x[i] = (float)i, y[i] = 1;
+    for (int repeat = 1; repeat <= 3; repeat++) {
+      vyre_span spans[] = {{x, length * 4}, {y, length * 4}};
+      vyre_region_report row;
+      vyre_report report = {.regions = &row, .region_capacity = 1};
+      vyre_dispatch_args args = {
+          .params = &a, .param_count = 1, .buffers = spans, .buffer_count = 2};
+      assert_int_equal(vyre_dispatch(e, &args, &report, NULL), VYRE_OK);
+      assert_int_equal(report.region_count, 1);
+      assert_int_equal(row.invocations, length);
+      for (uint32_t i = 0; i < length; i++)
+        assert_true(y[i] == 2.0f * (float)i * (float)repeat + 1);
+      assert_true(y[length] == 1);
+    }
+    free(x);
+    free(y);
+  }
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+typedef struct job {
+  vyre_executable *executable;
+  float base;
+  bool ok;
+} job;
+
+static void *run_job(void *context) {
+  job *j = context;
+  enum { N = 1000 };
+  static const uint32_t repeats = 50;
+  float x[N], y[N];
+  j->ok = true;
+  for (uint32_t r = 0; r < repeats; r++) {
+    for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = j->base;
+    vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+    vyre_scalar a = vyre_scalar_f32(j->base);
+    vyre_dispatch_args args = {.params = &a, .param_count = 1, .buffers = spans, .buffer_count = 2};
+    j->ok &= vyre_dispatch(j->executable, &args, NULL, NULL) == VYRE_OK;
+    for (int i = 0; i < N; i++) j->ok &= y[i] == j->base * (float)i + j->base;
+  }
+  return NULL;
+}
+
+static void test_dispatches_at_once(void **state) {
+  (void)state;
+  need_device();
+  vyre_program *p = parse(saxpy);
+  vyre_executable *e;
+  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, NULL), VYRE_OK);
+  pthread_t threads[4];
+  job jobs[4];
+  for (int i = 0; i < 4; i++) {
+    jobs[i] = (job){e, (float)(i + 1), false};
+    assert_int_equal(pthread_create(&threads[i], NULL, run_job, &jobs[i]), 0);
+  }
+  for (int i = 0; i < 4; i++) {
+    pthread_join(threads[i], NULL);
+    assert_true(jobs[i].ok);
+  }
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+// ---- time limits --------------------------------------------------------------------------------
+
+static void expect_timeout(const char *text) {
+  vyre_program *p = parse(text);
+  vyre_executable *e;
+  vyre_error error = {0};
+  if (vyre_compile(p, "opencl", NULL, &e, &error) != VYRE_OK) fail_msg("%s", error.message);
+  static uint32_t x[64], y[64];
+  memset(x, 0, sizeof x);
+  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+  vyre_scalar n = vyre_scalar_u32(1);
+  vyre_dispatch_args args = {
+      .params = &n, .param_count = 1, .buffers = spans, .buffer_count = 2, .timeout_ns = 100000000};
+  assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_ERROR_TIMEOUT);
+  assert_non_null(strstr(error.message, "`r`"));
+  // The same executable goes on working: with other data the loop ends.
+  for (int i = 0; i < 64; i++) x[i] = 1;
+  args.timeout_ns = 60000000000u;
+  if (vyre_dispatch(e, &args, NULL, &error) != VYRE_OK) fail_msg("%s", error.message);
+  for (int i = 0; i < 64; i++) assert_int_equal(y[i], 7);
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+static void test_time_limit_ends_endless_loops(void **state) {
+  (void)state;
+  need_device();
+#define ENDLESS(shape, body)                                                                       \
+  "program p(n: u32)\nbuffer x: u32[] read\nbuffer y: u32[] readwrite\n"                           \
+  "region r grid(len(y)) " shape " {\n" body "\n  y[global_id.x] = 7\n}\n"
+  expect_timeout(
+      ENDLESS("", "  while x[global_id.x] == 0 { y[global_id.x] = y[global_id.x] + 1 }"));
+  // A barrier behind the loop, a loop around the barrier, a loop under a condition.
+  expect_timeout(ENDLESS("workgroup(8)", "  var v: u32 = 0\n"
+                                         "  while x[local_id.x] == 0 { v = v + 1 }\n  barrier"));
+  expect_timeout(ENDLESS("workgroup(8)", "  while x[0] == 0 { barrier }"));
+  expect_timeout(ENDLESS("workgroup(8)", "  barrier\n"
+                                         "  if local_id.x < 3 {\n    var v: u32 = 0\n"
+                                         "    while x[local_id.x] == 0 { v = v + 1 }\n  }\n"
+                                         "  for k in 0..n { barrier }"));
+}
+
+static void test_polled_kernels_compute_the_same(void **state) {
+  (void)state;
+  need_device();
+  check_random(9000, 20, (trial_limits){.timeout_ns = 100000000000u});
+}
+
+// ---- devices that differ ------------------------------------------------------------------------
+
+static void test_device_with_memory_of_its_own(void **state) {
+  (void)state;
+  bool shares = need_device()->shares_memory, in_place = device->is_in_place;
+  device->shares_memory = device->is_in_place = false;
+  check_random(9100, 20, (trial_limits){0});
+  check_random(9120, 10, (trial_limits){.timeout_ns = 100000000000u});
+  test_buffers_change_between_dispatches(state);
+  expect_timeout(
+      ENDLESS("", "  while x[global_id.x] == 0 { y[global_id.x] = y[global_id.x] + 1 }"));
+  device->shares_memory = shares;
+  device->is_in_place = in_place;
+}
+
+static void test_device_that_must_be_mapped(void **state) {
+  (void)state;
+  bool in_place = need_device()->is_in_place;
+  if (!device->shares_memory) skip();
+  device->is_in_place = false;
+  check_random(9200, 20, (trial_limits){0});
+  test_buffers_change_between_dispatches(state);
+  device->is_in_place = in_place;
+}
+
+static void test_device_with_less(void **state) {
+  (void)state;
+  opencl_target target = need_device()->target;
+  device->target.has_i64_extended_atomics = false;
+  device->target.has_rounding = false;
+  if (target.has_f64) device->target.has_rounded_f32 = false;
+  check_random(9300, 20, (trial_limits){0});
+  check_text("program p()\nbuffer a: i64[] readwrite\nbuffer b: u64[] readwrite\n"
+             "region r grid(64) workgroup(16) {\n"
+             "  shared s: i64[2]\n"
+             "  let i = i64(global_id.x) * 99 - 3000\n"
+             "  atomic_min(a[0], i)\n  atomic_max(a[1], i)\n  atomic_and(b[2], u64(i))\n"
+             "  atomic_or(b[3], u64(i))\n  atomic_xor(b[4], u64(i))\n"
+             "  atomic_min(s[0], i)\n  atomic_max(s[1], i)\n  barrier\n"
+             "  if local_id.x == 0 { a[i64(group_id.x) + 8] = s[0] + s[1] }\n"
+             "}\n");
+  check_text("program p()\nbuffer x: f32[] readwrite\nbuffer y: f32[] readwrite\n"
+             "region r grid(len(x)) {\n  let i = global_id.x\n"
+             "  let d = x[i] / y[i]\n  x[i] = d\n  y[i] = sqrt(y[i])\n}\n");
+  device->target = target;
+}
+
+static void test_workgroups_are_fitted(void **state) {
+  (void)state;
+  uint32_t most[3];
+  memcpy(most, need_device()->max_workgroup, sizeof most);
+  device->max_workgroup[0] = 10; // an elastic region is launched in smaller groups
+  check_text("program p()\nbuffer x: u32[] readwrite\n"
+             "region r grid(len(x)) workgroup(256) { x[global_id.x] = global_id.x * 3 }\n");
+  memcpy(device->max_workgroup, most, sizeof most);
+  uint32_t total = device->info.max_workgroup;
+  device->info.max_workgroup = 8;
+  vyre_program *p = parse(BARRIER_PROGRAM("barrier\n y[global_id.x] = x[0]"));
+  vyre_executable *e;
+  vyre_error error;
+  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "workgroup"));
+  device->info.max_workgroup = total;
+  vyre_program_release(p);
+}
+
+static void test_lost_devices_are_not_used(void **state) {
+  (void)state;
+  vyre_error error;
+  assert_int_equal(
+      opencl_device_error(need_device(), &error, CL_DEVICE_NOT_AVAILABLE, "run a kernel", "gone"),
+      VYRE_ERROR_BACKEND);
+  assert_non_null(strstr(error.message, "CL_DEVICE_NOT_AVAILABLE"));
+  assert_non_null(strstr(error.message, "gone"));
+  assert_null(opencl_device_find(device->info.adapter, &error));
+  vyre_device devices[16];
+  uint32_t count;
+  assert_int_equal(vyre_backend_devices("opencl", devices, 16, &count, NULL), VYRE_OK);
+  bool is_told = false;
+  for (uint32_t i = 0; i < count && i < 16; i++)
+    is_told |= strstr(devices[i].unusable, "lost") != NULL;
+  assert_true(is_told);
+  atomic_store(&device->is_lost, false);
+}
+
+// ---- binaries and bugs --------------------------------------------------------------------------
+
+static void damage_cache(void) {
+  char *folder = scratch_path("cache/code");
+  DIR *dir = opendir(folder);
+  assert_non_null(dir);
+  uint32_t damaged = 0;
+  for (struct dirent *d; (d = readdir(dir));) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", folder, d->d_name);
+    FILE *f = strstr(d->d_name, ".code") ? fopen(path, "r+b") : NULL;
+    if (!f) continue;
+    fseek(f, 200, SEEK_SET);
+    assert_int_equal(fwrite("garbage", 1, 7, f), 7);
+    fclose(f);
+    damaged++;
+  }
+  closedir(dir);
+  assert_true(damaged > 0);
+}
+
+static void test_binaries_are_kept_and_checked(void **state) {
+  (void)state;
+  need_device();
+  setenv("VYRE_HOME", scratch_dir, 1);
+  unsetenv("VYRE_CACHE");
+  vyre_program *p = parse(saxpy);
+  static const bool expected[] = {false, true, true, false, true};
+  for (int i = 0; i < 5; i++) {
+    opencl_build b;
+    vyre_error error;
+    if (i == 3) damage_cache();
+    if (opencl_build_init(&b, device, p, false, VYRE_TIER_FULL, &error) != VYRE_OK)
+      fail_msg("%s", error.message);
+    assert_int_equal(b.was_cached, expected[i]);
+    opencl_build_fini(&b, device);
+  }
+  check_text(saxpy); // from the cache
+  setenv("VYRE_CACHE", "off", 1);
+  vyre_program_release(p);
+}
+
+static void test_failed_builds_show_the_log(void **state) {
+  (void)state;
+  vyre_error error;
+  assert_int_equal(
+      opencl_error(&error, CL_BUILD_PROGRAM_FAILURE, "compile a program", "line 3: no"),
+      VYRE_ERROR_BACKEND);
+  assert_non_null(strstr(error.message, "line 3: no"));
+  assert_non_null(strstr(error.message, "Fix:"));
+  assert_int_equal(opencl_error(&error, CL_MEM_OBJECT_ALLOCATION_FAILURE, "place a buffer", NULL),
+                   VYRE_ERROR_MEMORY);
+}
+
+static void expect_bug(const char *text) {
+  bool has_rounding = device->target.has_rounding;
+  vyre_program *p = parse(text);
+  trial t;
+  difference d;
+  setenv("VYRE_OPENCL_WORKAROUNDS", "off", 1);
+  device->target.has_rounding = true;
+  assert_int_equal(generate_inputs(p, 1, &t, NULL), VYRE_OK);
+  assert_true(compare_run(&t, NULL, "opencl", NULL, &d));
+  assert_int_equal(d.verdict, DIFFERENT);
+  device->target.has_rounding = has_rounding;
+  unsetenv("VYRE_OPENCL_WORKAROUNDS");
+  trial_fini(&t);
+  vyre_program_release(p);
+}
+
+static void test_known_bugs_have_reproducers(void **state) {
+  (void)state;
+  for (int bug = 0; bug < BUG_COUNT; bug++) {
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s", VYRE_SOURCE_DIR, opencl_bugs[bug].reproducer);
+    char *text = scratch_read(path);
+    if (!text) fail_msg("%s is missing", path);
+    vyre_program_release(parse(text));
+    if (device) check_text(text);
+    if (device && !strncmp(device->driver, "3.1", 3)) expect_bug(text); // PoCL 3.1 has them all
+    free(text);
+  }
+}
+
+static void test_random_programs(void **state) {
+  (void)state;
+  need_device();
+#ifdef __SANITIZE_ADDRESS__
+  check_random(9400, 40, (trial_limits){0});
+#else
+  for (uint64_t first = 0; first < 80; first += 40) check_random(first, 40, (trial_limits){0});
+#endif
+}
+
+static int set_up(void **state) {
+  setenv("VYRE_CACHE", "off", 1); // no binaries but where they are the subject
+  device = opencl_device_find(NULL, NULL);
+  return scratch_dir_make(state);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_text_is_readable),
+      cmocka_unit_test(test_what_a_device_lacks),
+      cmocka_unit_test(test_barriers_that_may_part_are_declined),
+      cmocka_unit_test(test_reserved_words_as_names),
+      cmocka_unit_test(test_devices_have_stable_names),
+      cmocka_unit_test(test_buffers_change_between_dispatches),
+      cmocka_unit_test(test_dispatches_at_once),
+      cmocka_unit_test(test_time_limit_ends_endless_loops),
+      cmocka_unit_test(test_polled_kernels_compute_the_same),
+      cmocka_unit_test(test_device_with_memory_of_its_own),
+      cmocka_unit_test(test_device_that_must_be_mapped),
+      cmocka_unit_test(test_device_with_less),
+      cmocka_unit_test(test_workgroups_are_fitted),
+      cmocka_unit_test(test_lost_devices_are_not_used),
+      cmocka_unit_test(test_binaries_are_kept_and_checked),
+      cmocka_unit_test(test_failed_builds_show_the_log),
+      cmocka_unit_test(test_known_bugs_have_reproducers),
+      cmocka_unit_test(test_random_programs),
+  };
+  return cmocka_run_group_tests(tests, set_up, scratch_dir_remove);
+}
