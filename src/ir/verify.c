@@ -121,9 +121,9 @@ static vyre_status link_range(vyre_program *p, range part, uint32_t *fault, vyre
     *fault = (uint32_t)(in - p->code);
     if (in->op == VYRE_OP_NONE || in->op >= VYRE_OP_COUNT)
       return refuse(error, VERIFY_V011,
-                    "operation %u has number %u, which is none of this version. Fix: update vyre, "
-                    "or make the program again",
-                    *fault, in->op);
+                    "%u is the number of no operation of this version. Fix: update vyre, or make "
+                    "the program again",
+                    in->op);
     vyre_status status = link_one(&l, *fault);
     if (status != VYRE_OK) return status;
   }

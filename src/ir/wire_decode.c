@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "ir/limits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -388,6 +389,18 @@ static vyre_status read_section(decoder *d, const size_t *offset, void (*read)(d
   return d->is_out_of_memory ? error_out_of_memory(error) : VYRE_OK;
 }
 
+// A file has no lines to point at, so the message names the operation by its number.
+static vyre_status verify(vyre_program *p, vyre_error *error) {
+  uint32_t fault = 0;
+  vyre_status status = program_check(p, &fault, error);
+  if (status != VYRE_ERROR_VERIFY || !error || !fault || fault >= p->code_count) return status;
+  char message[sizeof error->message];
+  memcpy(message, error->message, sizeof message);
+  int size = snprintf(error->message, sizeof message, "operation %u: ", fault);
+  snprintf(error->message + size, sizeof message - (size_t)size, "%s", message);
+  return status;
+}
+
 static vyre_status read_all(decoder *d, const wire_offsets offsets, vyre_error *error) {
   static const struct {
     void (*read)(decoder *);
@@ -401,7 +414,7 @@ static vyre_status read_all(decoder *d, const wire_offsets offsets, vyre_error *
   vyre_status status = VYRE_OK;
   for (int i = 0; i < WIRE_SECTION_COUNT && status == VYRE_OK; i++)
     status = read_section(d, &offsets[i], sections[i].read, sections[i].keep, error);
-  return status == VYRE_OK ? program_check(d->program, NULL, error) : status;
+  return status == VYRE_OK ? verify(d->program, error) : status;
 }
 
 vyre_status vyre_program_decode(const void *data, size_t size, vyre_program **out,

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -238,6 +239,22 @@ static void test_every_rule(void **state) {
     if (!triggered[code]) fail_msg("nothing triggers %s", verify_rules[code].code);
 }
 
+// Golden tests show each message to people as the command prints it: from a text, or from a listing
+// where no text can say it.
+static void test_every_rule_has_a_golden_test(void **state) {
+  (void)state;
+  for (int code = 0; code < VERIFY_COUNT; code++) {
+    bool found = false;
+    for (int i = 0; i < 2; i++) {
+      char path[4096];
+      snprintf(path, sizeof path, "%s/tests/golden/verify/%s.%s", VYRE_SOURCE_DIR,
+               verify_rules[code].code, i ? "raw" : "vyre");
+      found |= access(path, R_OK) == 0;
+    }
+    if (!found) fail_msg("tests/golden/verify has no %s", verify_rules[code].code);
+  }
+}
+
 // What the triggers are made of is valid, so that each of them fails for its own reason; and so are
 // the neighbours of what the rules refuse.
 static void test_valid_programs(void **state) {
@@ -295,6 +312,7 @@ static void test_many_conditions(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_rule),
+      cmocka_unit_test(test_every_rule_has_a_golden_test),
       cmocka_unit_test(test_valid_programs),
       cmocka_unit_test(test_many_conditions),
   };
