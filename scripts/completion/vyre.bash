@@ -24,19 +24,28 @@ _vyre() {
   local options program
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "check fmt info convert run devices help --version --help --json" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt run devices help --version --help --json" -- "$word")
     return
   fi
   case $command in
   check) options="--quiet" ;;
   fmt) options="--write --check" ;;
   convert) options="--output --to" ;;
+  opt) options="--passes --profile --everything --report --dump-after --stop-after --list --output" ;;
   run) options="--print --out --grid --workgroup --backend --repeat --timeout --fuel" ;;
   *) options="" ;;
   esac
   case $before in
   -b | --backend)
     mapfile -t COMPREPLY < <(compgen -W "$(vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p')" -- "$word")
+    return
+    ;;
+  -f | --profile)
+    mapfile -t COMPREPLY < <(compgen -W "release dataflow megakernel" -- "$word")
+    return
+    ;;
+  --passes | --dump-after)
+    mapfile -t COMPREPLY < <(compgen -W "$(vyre opt --list 2>/dev/null | awk 'NR > 1 { print $1 }')" -- "$word")
     return
     ;;
   -t | --to)
@@ -50,7 +59,7 @@ _vyre() {
   esac
   case $command:$word in
   *:-*) mapfile -t COMPREPLY < <(compgen -W "$options --json --help" -- "$word") ;;
-  help:*) mapfile -t COMPREPLY < <(compgen -W "check fmt info convert run devices" -- "$word") ;;
+  help:*) mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt run devices" -- "$word") ;;
   devices:*) mapfile -t COMPREPLY < <(compgen -W "$(vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p')" -- "$word") ;;
   run:*)
     program=$(_vyre_program)

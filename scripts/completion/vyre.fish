@@ -15,12 +15,17 @@ function __vyre_backends
     vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p'
 end
 
-set -l commands check fmt info convert run devices help
+function __vyre_passes
+    vyre opt --list 2>/dev/null | awk 'NR > 1 { print $1 }'
+end
+
+set -l commands check fmt info convert opt run devices help
 set -l none "not __fish_seen_subcommand_from $commands"
 complete -c vyre -n $none -f -a check -d "say whether programs are well-formed"
 complete -c vyre -n $none -f -a fmt -d "lay a program's text out in the one canonical way"
 complete -c vyre -n $none -f -a info -d "parameters, buffers, regions, statistics, fingerprint"
 complete -c vyre -n $none -f -a convert -d "turn text form into wire form and back"
+complete -c vyre -n $none -f -a opt -d "optimize a program, and say what was done and why"
 complete -c vyre -n $none -f -a run -d "run a program on data"
 complete -c vyre -n $none -f -a devices -d "list backends and devices, and why one is missing"
 complete -c vyre -n $none -f -a help -d "how to use a command"
@@ -33,6 +38,14 @@ complete -c vyre -n "__fish_seen_subcommand_from fmt" -s w -l write -d "change t
 complete -c vyre -n "__fish_seen_subcommand_from fmt" -s c -l check -d "only name unformatted files"
 complete -c vyre -n "__fish_seen_subcommand_from convert" -s o -l output -r -d "where to write"
 complete -c vyre -n "__fish_seen_subcommand_from convert" -s t -l to -x -a "text wire" -d "the form"
+complete -c vyre -n "__fish_seen_subcommand_from opt" -s p -l passes -x -a "(__vyre_passes)" -d "exactly these passes"
+complete -c vyre -n "__fish_seen_subcommand_from opt" -s f -l profile -x -a "release dataflow megakernel" -d "profiles"
+complete -c vyre -n "__fish_seen_subcommand_from opt" -s e -l everything -d "every pass"
+complete -c vyre -n "__fish_seen_subcommand_from opt" -s r -l report -d "decisions, runs, gains"
+complete -c vyre -n "__fish_seen_subcommand_from opt" -l dump-after -x -a "(__vyre_passes)" -d "print after this pass"
+complete -c vyre -n "__fish_seen_subcommand_from opt" -l stop-after -x -d "stop after runs"
+complete -c vyre -n "__fish_seen_subcommand_from opt" -s l -l list -d "the passes"
+complete -c vyre -n "__fish_seen_subcommand_from opt" -s o -l output -r -d "where to write"
 complete -c vyre -n "__fish_seen_subcommand_from run" -s p -l print -x -a "(__vyre_names)" -d "print a buffer"
 complete -c vyre -n "__fish_seen_subcommand_from run" -s o -l out -x -a "(__vyre_names)=" -d "write a buffer to a .npy file"
 complete -c vyre -n "__fish_seen_subcommand_from run" -s g -l grid -x -d "set grid_x, grid_y, grid_z"
@@ -43,4 +56,4 @@ complete -c vyre -n "__fish_seen_subcommand_from run" -l timeout -x -d "give up 
 complete -c vyre -n "__fish_seen_subcommand_from run" -l fuel -x -d "give up after operations"
 complete -c vyre -n "__fish_seen_subcommand_from run" -a "(__vyre_names)=" -d "parameter or buffer"
 complete -c vyre -n "__fish_seen_subcommand_from devices" -f -a "(__vyre_backends)"
-complete -c vyre -n "__fish_seen_subcommand_from help" -f -a "check fmt info convert run devices"
+complete -c vyre -n "__fish_seen_subcommand_from help" -f -a "check fmt info convert opt run devices"

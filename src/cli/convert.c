@@ -1,65 +1,34 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.h"
-#include "base/file.h"
 #include "cli/args.h"
 #include "cli/load.h"
+#include "cli/save.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-typedef enum form { FORM_BY_NAME, FORM_TEXT, FORM_WIRE } form;
 
 static const args_option convert_options[] = {
     {'o', "output", "a file"}, {'t', "to", "text or wire"}, {0, NULL, NULL}};
 
-static form form_of_path(const char *path) {
-  const char *dot = strrchr(path, '.');
-  if (dot && !strcmp(dot, ".vyreb")) return FORM_WIRE;
-  return dot && !strcmp(dot, ".vyre") ? FORM_TEXT : FORM_BY_NAME;
-}
-
-static vyre_status write_output(const char *path, const void *data, size_t size, form to,
-                                vyre_error *error) {
-  if (strcmp(path, "-") != 0) return file_replace(path, data, size, error);
-  if (to == FORM_WIRE && isatty(STDOUT_FILENO))
-    return error_set(error, VYRE_ERROR_ARGUMENT,
-                     "the wire form is binary and standard output is a terminal. Fix: name a file "
-                     "with -o");
-  fwrite(data, 1, size, stdout);
-  return VYRE_OK;
-}
-
-static vyre_status convert(const char *from, const char *path, form to, size_t *size,
+static vyre_status convert(const char *from, const char *path, save_form to, size_t *size,
                            vyre_error *error) {
   loaded l;
-  void *data = NULL;
   vyre_status status = load_program(from, NULL, &l, error);
   if (status != VYRE_OK) return status;
-  if (to == FORM_WIRE)
-    status = vyre_program_encode(l.program, &data, size, error);
-  else {
-    char *text = NULL;
-    status = vyre_program_print(l.program, &text, size, error);
-    data = text;
-  }
-  if (status == VYRE_OK) status = write_output(path, data, *size, to, error);
-  vyre_free(data);
+  status = save_program(l.program, path, to, size, error);
   load_free(&l);
   return status;
 }
 
 static int run(cli *c, int argc, char **argv) {
   const char *from = NULL, *path = NULL;
-  form to = FORM_BY_NAME;
+  save_form to = SAVE_BY_NAME;
   args a = args_begin(c, convert_options, argc, argv);
   for (int letter; (letter = args_next(&a)) != ARGS_END;) {
     if (letter == ARGS_ERROR) return EXIT_USAGE;
     if (letter == 'o')
       path = a.value;
     else if (letter == 't') {
-      to = !strcmp(a.value, "text") ? FORM_TEXT : !strcmp(a.value, "wire") ? FORM_WIRE : to;
-      if (to == FORM_BY_NAME) return cli_usage(c, "--to wants text or wire, not `%s`", a.value);
+      to = !strcmp(a.value, "text") ? SAVE_TEXT : !strcmp(a.value, "wire") ? SAVE_WIRE : to;
+      if (to == SAVE_BY_NAME) return cli_usage(c, "--to wants text or wire, not `%s`", a.value);
     } else if (from)
       return cli_usage(c, "one program at a time: `%s` is too many", a.value);
     else
@@ -68,10 +37,10 @@ static int run(cli *c, int argc, char **argv) {
   if (!from) return cli_usage(c, "no program is named. Fix: run `vyre convert IN -o OUT`");
   if (!path) {
     path = "-";
-    if (to == FORM_BY_NAME) to = FORM_TEXT;
+    if (to == SAVE_BY_NAME) to = SAVE_TEXT;
   }
-  if (to == FORM_BY_NAME) to = form_of_path(path);
-  if (to == FORM_BY_NAME)
+  if (to == SAVE_BY_NAME) to = save_form_of(path);
+  if (to == SAVE_BY_NAME)
     return cli_usage(c,
                      "`%s` does not say which form it is. Fix: end it in .vyre (text) or .vyreb "
                      "(wire), or add --to",
@@ -84,7 +53,7 @@ static int run(cli *c, int argc, char **argv) {
   if (convert(from, path, to, &size, &error) != VYRE_OK) return cli_error(c, &error);
   if (c->json)
     cli_json(json_pack("{s:o, s:o, s:s, s:I}", "from", cli_text(from), "to", cli_text(path), "form",
-                       to == FORM_WIRE ? "wire" : "text", "bytes", (json_int_t)size));
+                       to == SAVE_WIRE ? "wire" : "text", "bytes", (json_int_t)size));
   return EXIT_FINE;
 }
 

@@ -91,6 +91,11 @@ typedef struct pass {
   bool (*is_better)(const pass_counts *before, const pass_counts *after);
 } pass;
 
+const char *pass_family_name(pass_family family);       // "loop"
+const char *pass_phase_name(pass_phase phase);          // "loop"
+const char *pass_boundary_name(pass_boundary boundary); // "region-changing"
+const char *pass_outcome_name(pass_outcome outcome);    // "not-selected"
+
 // All passes in the order in which they run. The table is checked once (duplicate names, unknown
 // names, cycles of requirements): an error names the passes at fault.
 const pass *const *pass_table(size_t *count);

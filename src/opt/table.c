@@ -36,6 +36,27 @@ const pass *const *pass_table(size_t *count) {
   return table;
 }
 
+const char *pass_family_name(pass_family family) {
+  static const char *const names[] = {"scalar", "sync",     "loop",       "memory",
+                                      "fusion", "dataflow", "megakernel", "unknown"};
+  return names[family];
+}
+
+const char *pass_phase_name(pass_phase phase) {
+  return pass_family_name((pass_family)phase); // the phases are the families that are known
+}
+
+const char *pass_boundary_name(pass_boundary boundary) {
+  static const char *const names[] = {"abi-preserving", "region-changing", "abi-changing"};
+  return names[boundary];
+}
+
+const char *pass_outcome_name(pass_outcome outcome) {
+  static const char *const names[] = {"changed", "unchanged", "not-selected", "refused",
+                                      "reverted"};
+  return names[outcome];
+}
+
 static size_t find(const pass *const *passes, size_t count, const char *name) {
   size_t i = 0;
   while (i < count && strcmp(passes[i]->info.name, name)) i++;
