@@ -165,5 +165,6 @@ const pass pass_algebraic_simplify = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "identities that hold bit for bit, such as x * 1",
+    .never = "use a float identity that NaN, infinity or -0.0 breaks, such as x + 0.0",
     .run = run,
 };

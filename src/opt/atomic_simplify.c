@@ -104,5 +104,6 @@ const pass pass_atomic_simplify = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SYNC},
     .summary = "remove or join atomics whose result nobody uses",
+    .never = "make an atomic a plain access, or remove one whose result is used",
     .run = run,
 };

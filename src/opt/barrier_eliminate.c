@@ -68,5 +68,6 @@ const pass pass_barrier_eliminate = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SYNC},
     .summary = "remove barriers that order nothing",
+    .never = "remove a barrier of a larger workgroup with accesses on both sides",
     .run = run,
 };

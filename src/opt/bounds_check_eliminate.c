@@ -52,5 +52,6 @@ const pass pass_bounds_check_eliminate = {
              .preserves_abi = true,
              .family = PASS_FAMILY_MEMORY},
     .summary = "decide checks of ids against the grid's own extent",
+    .never = "decide a check against anything but the extent of the same axis",
     .run = run,
 };

@@ -82,5 +82,6 @@ const pass pass_canonicalize = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "one spelling for each expression: copies gone, constants right",
+    .never = "turn a negated float comparison around (NaN), or swap the operands of min and max",
     .run = run,
 };

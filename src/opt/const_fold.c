@@ -40,5 +40,6 @@ const pass pass_const_fold = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "evaluate pure operations on constants",
+    .never = "fold mathematical functions, or what depends on the launch",
     .run = run,
 };

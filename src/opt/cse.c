@@ -95,5 +95,6 @@ const pass pass_cse = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "compute equal expressions once",
+    .never = "merge loads, or use a value outside of its block",
     .run = run,
 };

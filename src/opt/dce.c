@@ -121,5 +121,6 @@ const pass pass_dce = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "remove values, variables, arrays and blocks that nobody looks at",
+    .never = "remove stores that others see, atomics, barriers, jumps, or a while",
     .run = run,
 };

@@ -78,5 +78,6 @@ const pass pass_dead_store = {
              .preserves_abi = true,
              .family = PASS_FAMILY_MEMORY},
     .summary = "remove stores that are overwritten before anybody looks",
+    .never = "remove a store when a load, barrier, jump or block comes before the next",
     .run = run,
 };

@@ -135,5 +135,6 @@ const pass pass_if_simplify = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "remove branches, loops and jumps that decide nothing",
+    .never = "remove a while, or a jump that skips something",
     .run = run,
 };

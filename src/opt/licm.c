@@ -93,5 +93,6 @@ const pass pass_licm = {
              .preserves_abi = true,
              .family = PASS_FAMILY_LOOP},
     .summary = "move loop-invariant code in front of the loop",
+    .never = "move writes, loads of what the loop writes, or a division that may be skipped",
     .run = run,
 };

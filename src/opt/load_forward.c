@@ -169,5 +169,6 @@ const pass pass_load_forward = {
              .preserves_abi = true,
              .family = PASS_FAMILY_MEMORY},
     .summary = "reuse elements that were loaded or stored before",
+    .never = "take a value over a barrier, or from a store that may be out of bounds",
     .run = run,
 };

@@ -92,5 +92,6 @@ const pass pass_loop_bounds_tighten = {
              .preserves_abi = true,
              .family = PASS_FAMILY_LOOP},
     .summary = "put a condition on the counter into the loop's bounds",
+    .never = "touch a loop with an else, or with code behind the condition",
     .run = run,
 };

@@ -66,5 +66,6 @@ const pass pass_loop_unroll = {
              .preserves_abi = true,
              .family = PASS_FAMILY_LOOP},
     .summary = "repeat the body of loops with few constant iterations",
+    .never = "repeat more than 16 times, make more than 128 operations, or copy a break",
     .run = run,
 };

@@ -66,5 +66,6 @@ const pass pass_loop_unswitch = {
              .preserves_abi = true,
              .family = PASS_FAMILY_LOOP},
     .summary = "ask a condition that does not change once, in front of the loop",
+    .never = "put a barrier under a condition, or copy more than 64 operations",
     .run = run,
 };

@@ -86,7 +86,8 @@ typedef struct pass_run {
 // things worse has it, and the scheduler undoes a change that it does not like.
 typedef struct pass {
   pass_info info;
-  const char *summary; // one line for `vyre opt` and docs/PASSES.md
+  const char *summary; // what it does: one line for `vyre opt` and docs/PASSES.md
+  const char *never;   // what it leaves alone, likewise
   vyre_status (*run)(const pass_run *run, vyre_program **out, vyre_error *error);
   bool (*is_better)(const pass_counts *before, const pass_counts *after);
 } pass;

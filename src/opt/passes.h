@@ -26,6 +26,8 @@ extern const pass pass_load_forward;
 extern const pass pass_dead_store;
 extern const pass pass_transient_eliminate;
 extern const pass pass_region_fusion;
+extern const pass pass_range_propagate;
+extern const pass pass_uniform_hoist;
 extern const pass pass_region_chain;
 
 #endif

@@ -191,5 +191,6 @@ const pass pass_promote_variables = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "replace reads of variables whose value is known",
+    .never = "carry a value over a loop that sets it, or out of the block that made it",
     .run = run,
 };

@@ -71,5 +71,6 @@ const pass pass_region_chain = {
              .preserves_abi = true,
              .family = PASS_FAMILY_MEGAKERNEL},
     .summary = "run many small regions in one launch",
+    .never = "join rigid regions, or regions that need each other's neighbours",
     .run = run,
 };

@@ -53,5 +53,6 @@ const pass pass_region_fusion = {
              .preserves_abi = true,
              .family = PASS_FAMILY_FUSION},
     .summary = "join neighbouring regions over the same grid",
+    .never = "join rigid regions, other grids, or regions that need each other's neighbours",
     .run = run,
 };

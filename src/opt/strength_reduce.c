@@ -100,5 +100,6 @@ const pass pass_strength_reduce = {
              .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "shifts and masks for powers of two, exact reciprocals",
+    .never = "replace a float division whose reciprocal is not exact",
     .run = run,
 };

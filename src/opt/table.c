@@ -28,6 +28,8 @@ static const pass *const table[] = {
     &pass_dead_store,
     &pass_transient_eliminate,
     &pass_region_fusion,
+    &pass_range_propagate,
+    &pass_uniform_hoist,
     &pass_region_chain,
 };
 

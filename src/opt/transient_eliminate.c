@@ -155,5 +155,6 @@ const pass pass_transient_eliminate = {
              .preserves_abi = true,
              .family = PASS_FAMILY_MEMORY},
     .summary = "remove transient buffers that nobody loads",
+    .never = "remove a buffer that the caller binds",
     .run = run,
 };
