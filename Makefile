@@ -45,8 +45,8 @@ fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
 	@$(MAKE) --no-print-directory PRESET=fuzz build
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
-docs: build ## rewrite the generated tables of docs/IR.md
-	@$(BUILD)/gendocs --write docs/IR.md
+docs: build ## rewrite the generated tables of docs/IR.md and docs/PASSES.md
+	@$(BUILD)/gendocs --write docs/IR.md docs/PASSES.md
 
 install: build ## install below PREFIX (/usr/local), with DESTDIR in front
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" > /dev/null

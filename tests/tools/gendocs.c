@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// gendocs [--write] FILE: the tables of docs/IR.md that come from the code: operations (ops.def),
-// rules (verify.def) and limits (limits.h), each between two markers. Without --write it fails when
-// the file is out of date.
+// gendocs [--write] FILE...: the tables of documents that come from the code, each between two
+// markers: operations (ops.def), rules (verify.def), limits (limits.h), passes (opt/table.c) and
+// selection (policy/select.h). Without --write it fails when a file is out of date.
 //
 //   <!-- generated: operations -->
 //   ...
@@ -11,6 +11,8 @@
 #include "base/strbuf.h"
 #include "ir/types.h"
 #include "ir/verify.h"
+#include "opt/pass.h"
+#include "policy/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,39 +110,100 @@ static void put_limits(strbuf *out) {
   free(text);
 }
 
+static void put_names(strbuf *out, const char *const *names) {
+  for (const char *const *name = names; name && *name; name++)
+    strbuf_printf(out, "%s%s", name > names ? ", " : "", *name);
+  strbuf_puts(out, " | ");
+}
+
+static void put_passes(strbuf *out) {
+  size_t count;
+  const pass *const *passes = pass_table(&count);
+  strbuf_puts(out,
+              "| pass | family | phase | requires | invalidates | what it does | what it never "
+              "does |\n| --- | --- | --- | --- | --- | --- | --- |\n");
+  for (size_t i = 0; i < count; i++) {
+    const pass_info *info = &passes[i]->info;
+    strbuf_printf(out, "| %s | %s | %s | ", info->name, pass_family_name(info->family),
+                  pass_phase_name(info->phase));
+    put_names(out, info->requires);
+    put_names(out, info->invalidates);
+    strbuf_printf(out, "%s | %s |\n", passes[i]->summary, passes[i]->never);
+  }
+}
+
+static void put_selection(strbuf *out) {
+  static const char *const texts[SELECT_REASON_COUNT] = {
+      [SELECT_PROFILE_REJECTED] = "none of the profiles accepts the pass",
+      [SELECT_HOT_PATH_TELEMETRY] = "the region, or the program, was measured as hot",
+      [SELECT_PASS_COST_REPORT] = "an earlier compile reports that the pass reduced some cost",
+      [SELECT_PROGRAM_SHAPE] = "the region reaches the threshold of the pass's family",
+      [SELECT_ALWAYS_ON] = "the family is scalar, sync or unknown",
+      [SELECT_BELOW_THRESHOLD] = "nothing speaks for it",
+      [SELECT_REQUIRED_DEPENDENCY] = "a selected pass requires it, whatever the profile says",
+  };
+  strbuf_puts(out, "| reason | runs | priority | when |\n| --- | --- | ---: | --- |\n");
+  for (int i = 0; i < SELECT_REASON_COUNT; i++)
+    strbuf_printf(out, "| %s | %s | %u | %s |\n", select_reason_name((select_reason)i),
+                  i == SELECT_PROFILE_REJECTED || i == SELECT_BELOW_THRESHOLD ? "no" : "yes",
+                  select_reason_priority((select_reason)i), texts[i]);
+  strbuf_printf(out,
+                "\n| family | runs from |\n| --- | --- |\n"
+                "| scalar, sync, unknown | always |\n"
+                "| loop | %d statements in the region |\n"
+                "| memory | %d bytes of peak memory |\n"
+                "| fusion | %d regions in the program |\n"
+                "| dataflow | %d statements in the region |\n"
+                "| megakernel | %d statements in the region |\n",
+                SELECT_MIN_LOOP_NODES, SELECT_MIN_MEMORY_BYTES, SELECT_MIN_FUSION_REGIONS,
+                SELECT_MIN_DATAFLOW_NODES, SELECT_MIN_MEGAKERNEL_NODES);
+}
+
 static const struct {
   const char *name;
   void (*put)(strbuf *out);
-} sections[] = {{"operations", put_operations}, {"rules", put_rules}, {"limits", put_limits}};
+} sections[] = {{"operations", put_operations},
+                {"rules", put_rules},
+                {"limits", put_limits},
+                {"passes", put_passes},
+                {"selection", put_selection}};
+
+static bool put_section(strbuf *out, const char *name, size_t length) {
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+    if (strlen(sections[i].name) == length && !strncmp(sections[i].name, name, length)) {
+      sections[i].put(out);
+      return true;
+    }
+  return false;
+}
 
 // Copies `text` with every generated section made anew; NULL when the markers are wrong.
 static char *regenerate(const char *text) {
+  static const char opening[] = "<!-- generated: ", closing[] = "<!-- end -->";
   strbuf out = {0};
-  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-    char marker[64];
-    snprintf(marker, sizeof marker, "<!-- generated: %s -->\n", sections[i].name);
-    const char *begin = strstr(text, marker), *end = begin ? strstr(begin, "<!-- end -->") : NULL;
-    if (!end) {
-      fprintf(stderr, "gendocs: no section %s in this order. Fix: add its two markers\n",
-              sections[i].name);
-      strbuf_fini(&out);
-      return NULL;
-    }
-    strbuf_add(&out, text, (size_t)(begin - text) + strlen(marker));
-    sections[i].put(&out);
-    text = end;
+  const char *begin, *rest = text;
+  while ((begin = strstr(rest, opening))) {
+    const char *name = begin + strlen(opening), *line = strchr(name, '\n');
+    const char *end = line ? strstr(line, closing) : NULL;
+    if (!end) break;
+    strbuf_add(&out, rest, (size_t)(line + 1 - rest));
+    if (!put_section(&out, name, strcspn(name, " "))) break;
+    rest = end;
   }
-  strbuf_puts(&out, text);
+  if (begin || rest == text) {
+    fprintf(stderr, "gendocs: %s. Fix: each section has its two markers\n",
+            begin ? "a section that is unknown or does not end" : "no generated section");
+    strbuf_fini(&out);
+    return NULL;
+  }
+  strbuf_puts(&out, rest);
   return strbuf_take(&out, NULL);
 }
 
-int main(int argc, char **argv) {
-  bool write = argc > 1 && !strcmp(argv[1], "--write");
-  const char *path = argc == 2 + write ? argv[1 + write] : NULL;
+static int update(const char *path, bool write) {
   char *text = NULL;
   size_t size;
   vyre_error error;
-  if (!path) return fputs("usage: gendocs [--write] FILE\n", stderr), 2;
   if (file_read(path, 1 << 24, &text, &size, &error) != VYRE_OK)
     return fprintf(stderr, "gendocs: %s\n", error.message), 2;
   char *fresh = regenerate(text);
@@ -157,4 +220,15 @@ int main(int argc, char **argv) {
   free(text);
   free(fresh);
   return status;
+}
+
+int main(int argc, char **argv) {
+  bool write = argc > 1 && !strcmp(argv[1], "--write");
+  int worst = 0;
+  if (argc == 1 + write) return fputs("usage: gendocs [--write] FILE...\n", stderr), 2;
+  for (int i = 1 + write; i < argc; i++) {
+    int status = update(argv[i], write);
+    if (status > worst) worst = status;
+  }
+  return worst;
 }
