@@ -3,13 +3,16 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "profile/size_class.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const reason_names[REASON_COUNT] = {
     [REASON_NONE] = "none",
     [REASON_FASTER] = "faster",
+    [REASON_ROUTED] = "routed",
     [REASON_NOT_FASTER] = "not-faster",
     [REASON_WRONG_RESULT] = "wrong-result",
     [REASON_FAILED] = "failed",
@@ -79,10 +82,41 @@ vyre_status variant_make(vyre_kernel *k, const variant_request *request, variant
 // ---- plans --------------------------------------------------------------------------------------
 
 uint32_t plan_size_class(const vyre_dispatch_args *args) {
-  uint64_t bytes = 1;
+  uint64_t bytes = 0;
   for (uint32_t i = 0; i < args->buffer_count; i++) bytes += args->buffers[i].size_bytes;
-  uint32_t log = 63u - (uint32_t)__builtin_clzll(bytes);
-  return log < SIZE_CLASSES ? log : SIZE_CLASSES - 1;
+  return size_class_of(bytes);
+}
+
+static bool has_backend(void *context, const char *backend) {
+  (void)context;
+  uint32_t count = 0;
+  return backend_find(backend) && vyre_backend_devices(backend, NULL, 0, &count, NULL) == VYRE_OK &&
+         count;
+}
+
+// What was decided in an earlier process. It says what to try first, not what is right: the backend
+// still has to give the first variant's answer before it is used.
+static void ask_routes(vyre_kernel *k, plan *p) {
+  vyre_runtime *rt = k->runtime;
+  const route_entry *entry = NULL;
+  p->route = ROUTE_NO_ENTRY;
+  if (!rt->routes || rt->backend[0]) return;
+  route_query query = {.op_id = k->program->name,
+                       .fingerprint = k->program->fingerprint,
+                       .has_size_class = true,
+                       .size_class = p->size_class,
+                       .now = clock_unix_seconds(),
+                       .max_age_seconds = ROUTE_MAX_AGE_SECONDS,
+                       .has_backend = has_backend};
+  pthread_mutex_lock(&rt->files);
+  p->route = route_resolve(rt->routes, &query, &entry);
+  char adapter[128] = "";
+  if (p->route == ROUTE_USABLE) runtime_adapter(entry->backend, adapter);
+  // Measured on another device of the same backend: not trusted here.
+  if (p->route == ROUTE_USABLE && entry->device && strcmp(entry->device, adapter))
+    p->route = ROUTE_OTHER_DEVICE;
+  if (p->route == ROUTE_USABLE) snprintf(p->routed, sizeof p->routed, "%s", entry->backend);
+  pthread_mutex_unlock(&rt->files);
 }
 
 // The backend that a program runs on before anything is known: this CPU, and the interpreter where
@@ -116,6 +150,7 @@ static vyre_status make_plan(vyre_kernel *k, uint32_t size_class, plan **out, vy
   made->size_class = size_class;
   made->first = first;
   atomic_init(&made->current, first);
+  ask_routes(k, made);
   plan *none = NULL;
   if (!atomic_compare_exchange_strong(&k->plans[size_class], &none, made)) {
     free(made); // another thread was first
@@ -158,7 +193,7 @@ static vyre_status run_plan(vyre_kernel *k, plan *p, variant *v, const vyre_disp
                             vyre_report *report, vyre_error *error) {
   vyre_dispatch_args shaped = *args;
   if (!args->workgroup[0] && !args->workgroup[1] && !args->workgroup[2])
-    memcpy(shaped.workgroup, v->workgroup, sizeof shaped.workgroup);
+    memcpy(shaped.workgroup, p->tuned, sizeof shaped.workgroup);
   vyre_status status = vyre_dispatch(v->executable, &shaped, report, error);
   bool is_backends_fault = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
   if (!is_backends_fault || v == p->first) return status;
@@ -170,8 +205,8 @@ static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
   if (atomic_load_explicit(&p->state, memory_order_relaxed) != PLAN_COLD || !rt->worker)
     return false;
   uint64_t count = atomic_load_explicit(&p->dispatches, memory_order_relaxed);
-  if (rt->options.learn_after) return count >= rt->options.learn_after;
-  if (count >= DEFAULT_LEARN_AFTER) return true;
+  if (rt->options.learn_after && !p->routed[0]) return count >= rt->options.learn_after;
+  if (count >= DEFAULT_LEARN_AFTER || (count && p->routed[0])) return true;
   if (count < 2) return false;
   for (uint32_t i = 0; i < k->program->region_count; i++)
     if (hints_is_hot(rt->hints, k->program->regions[i].name)) return true;

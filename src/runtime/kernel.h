@@ -10,14 +10,16 @@
 #include "backend/backend.h"
 #include "policy/optimize.h"
 #include "policy/predict.h"
+#include "policy/route.h"
 #include "policy/speculate.h"
+#include "policy/tune_cache.h"
 #include "runtime/capture.h"
 #include "runtime/worker.h"
 
 #include <pthread.h>
 
 enum {
-  SIZE_CLASSES = 48,  // log2 of the bytes bound
+  SIZE_CLASSES = 65,  // see profile/size_class.h
   RING = 64,          // samples kept per plan
   MAX_CANDIDATES = 8, // variants tried when a plan is learned about
   DEFAULT_LEARN_AFTER = 16,
@@ -29,8 +31,7 @@ typedef struct variant {
   struct variant *next; // all of a kernel's, newest first
   vyre_executable *executable;
   const char *backend;
-  const char *origin;    // "first", "optimized", "route", "specialised": a name from a table
-  uint32_t workgroup[3]; // zeros: as compiled
+  const char *origin; // "first", "optimized", "route", "specialised": a name from a table
   uint64_t compile_ns;
   uint64_t median_ns; // when it was tried; 0: it was not
   opt_report report;  // what the optimizer did for it
@@ -50,6 +51,7 @@ typedef enum plan_state {
 typedef enum plan_reason {
   REASON_NONE,
   REASON_FASTER, // the taken one: faster by more than the noise
+  REASON_ROUTED, // the taken one: decided before, proven again here
   REASON_NOT_FASTER,
   REASON_WRONG_RESULT, // with the first differing element
   REASON_FAILED,       // with the backend's error
@@ -80,6 +82,10 @@ typedef struct plan {
 
   // Written by the job that learns, under the kernel's lock; read by explain.
   plan_reason reason;
+  route_state route; // what the routing table had for it
+  char routed[16];   // the backend that it names, when it is usable
+  uint32_t tuned[3]; // the launch shape that was chosen; zeros: as compiled
+  const char *tune_reason;
   candidate_note notes[MAX_CANDIDATES];
   uint32_t note_count;
 } plan;
@@ -115,6 +121,9 @@ struct vyre_runtime {
   char backend[32]; // forced one, or empty
   hints *hints;
   worker *worker;
+  pthread_mutex_t files; // of the two tables and their files
+  route_table *routes;
+  tune_mode tune_mode;
   pthread_mutex_t lock; // of the list and the notices
   vyre_kernel *kernels;
   uint32_t notices; // bits of what the user was told already
@@ -124,6 +133,13 @@ struct vyre_runtime {
 enum { NOTICE_BACKEND_FAILED = 1, NOTICE_WRONG_RESULT = 2, NOTICE_NO_THREAD = 4, NOTICE_STORE = 8 };
 void runtime_notice(vyre_runtime *rt, uint32_t kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// Sinks notes of the file formats into notices.
+note_sink runtime_notes(vyre_runtime *rt);
+// Saves the routing table; failures are told, never fatal.
+void runtime_save_routes(vyre_runtime *rt);
+// The adapter name of a backend's first device; "" when it has none.
+void runtime_adapter(const char *backend, char out[128]);
 
 // Compiles the kernel's program (or `program`) for a backend and puts the variant into its list.
 typedef struct variant_request {
@@ -138,6 +154,10 @@ vyre_status variant_make(vyre_kernel *k, const variant_request *request, variant
 uint32_t plan_size_class(const vyre_dispatch_args *args);
 // Starts to learn about the plan when it is time to; takes copies of the inputs.
 void learn_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args);
+
+// Chooses the launch shape of a variant that is about to be adopted.
+void tune_begin(vyre_kernel *k, plan *p, capture *inputs, const capture_output *expected,
+                variant *v);
 
 // The specialised variant for these arguments, or NULL. A miss, and what is likely to come next,
 // are compiled in the background.

@@ -2,15 +2,16 @@
 //
 // What happens when a plan is worth learning about. The dispatching thread copies its inputs and
 // goes on. In the background, candidates are compiled: this CPU with all that selection says, and
-// every other backend that has a device. Each is run on the copied inputs and compared with what
-// the first variant gives; one that differs is rejected with the first differing element. Those
-// that agree are timed in turn, so that a noisy moment hits all of them, and the fastest is taken
-// when it is faster by more than the noise. Evidence that is wrong or missing can cost time here,
-// never the answer.
+// every other backend that has a device; or just the one that an earlier process decided for. Each
+// is run on the copied inputs and compared with what the first variant gives; one that differs is
+// rejected with the first differing element. Those that agree are timed in turn, and the fastest is
+// taken when it is faster by more than the noise. The decision goes to the routing table, for the
+// next process. Evidence that is wrong or missing can cost time here, never the answer.
 #include "runtime/kernel.h"
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "ir/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,138 +21,209 @@ typedef struct learn_job {
   vyre_kernel *kernel;
   plan *plan;
   capture inputs;
+  capture_output expected;
+  variant *variants[MAX_CANDIDATES]; // number 0 is the first variant
+  trial_candidate trials[MAX_CANDIDATES];
+  uint32_t count;
+  uint64_t deadline_ns;
 } learn_job;
 
-enum { ROUNDS = 5 };
-// A trial ends early when its rounds have taken this long together.
-#define TRIAL_BUDGET_NS UINT64_C(2000000000)
+// Timing ends after this long with what there is.
+#define TRIAL_BUDGET_NS UINT64_C(3000000000)
 
-typedef struct candidate {
-  variant *variant;
-  candidate_note *note;
-  uint64_t samples[ROUNDS];
-  uint32_t sample_count;
-} candidate;
+// ---- candidates ---------------------------------------------------------------------------------
 
-static candidate_note *add_note(plan *p, const char *backend, const char *origin) {
-  if (p->note_count == MAX_CANDIDATES) return NULL;
+static void note_failure(learn_job *j, const char *backend, const char *origin, vyre_status status,
+                         const char *detail) {
+  plan *p = j->plan;
+  if (p->note_count == MAX_CANDIDATES) return;
   candidate_note *n = &p->notes[p->note_count++];
   *n = (candidate_note){.origin = origin};
+  n->reason = status == VYRE_ERROR_UNSUPPORTED ? REASON_UNSUPPORTED : REASON_FAILED;
   snprintf(n->backend, sizeof n->backend, "%s", backend);
-  return n;
+  snprintf(n->detail, sizeof n->detail, "%.159s", detail);
 }
 
-// Compiles a candidate and compares its output; false, with a note, when it is out.
-static bool try_candidate(learn_job *j, const char *backend, const char *origin,
-                          const capture_output *expected, candidate *out) {
-  vyre_kernel *k = j->kernel;
-  candidate_note *note = add_note(j->plan, backend, origin);
-  if (!note) return false;
-  vyre_error error = {0};
+static void add_candidate(learn_job *j, const char *backend, const char *origin) {
   variant_request request = {
       .backend = backend, .origin = origin, .tier = VYRE_TIER_FULL, .optimize = true};
-  vyre_status status = variant_make(k, &request, &out->variant, &error);
-  if (status == VYRE_OK) {
-    note->compile_ns = out->variant->compile_ns;
-    status = capture_run(&j->inputs, out->variant->executable, NULL, NULL, &error);
-  }
+  vyre_error error = {0};
+  variant *made;
+  if (j->count == MAX_CANDIDATES) return;
+  vyre_status status = variant_make(j->kernel, &request, &made, &error);
   if (status != VYRE_OK) {
-    note->reason = status == VYRE_ERROR_UNSUPPORTED ? REASON_UNSUPPORTED : REASON_FAILED;
-    snprintf(note->detail, sizeof note->detail, "%.159s", error.message);
-    return false;
+    note_failure(j, backend, origin, status, error.message);
+    return;
   }
-  if (!capture_matches(&j->inputs, expected, note->detail, sizeof note->detail)) {
-    note->reason = REASON_WRONG_RESULT;
-    runtime_notice(k->runtime, NOTICE_WRONG_RESULT,
-                   "backend %s gives a wrong answer for `%s` (%s) and is not used for it", backend,
-                   k->program->name, note->detail);
-    return false;
-  }
-  note->reason = REASON_NOT_FASTER; // until it turns out to be
-  out->note = note;
-  return true;
+  j->trials[j->count].name = made->backend;
+  j->variants[j->count++] = made;
 }
 
-static bool has_device(const char *backend) {
-  uint32_t count = 0;
-  return vyre_backend_devices(backend, NULL, 0, &count, NULL) == VYRE_OK && count > 0;
-}
-
-// All candidates that agree with the first variant; the first variant itself is number 0.
-static uint32_t gather(learn_job *j, const capture_output *expected, candidate *candidates) {
-  vyre_kernel *k = j->kernel;
-  candidate_note *first = add_note(j->plan, j->plan->first->backend, j->plan->first->origin);
-  candidates[0] = (candidate){.variant = j->plan->first, .note = first};
-  if (first) first->compile_ns = j->plan->first->compile_ns;
-  uint32_t count = 1;
-  count += try_candidate(j, j->plan->first->backend, "optimized", expected, &candidates[count]);
-  if (k->runtime->backend[0]) return count; // the caller chose the backend
-  for (uint32_t i = 0; vyre_backend_name(i) && count < MAX_CANDIDATES; i++) {
+static void gather(learn_job *j) {
+  const plan *p = j->plan;
+  j->variants[0] = p->first;
+  j->trials[0].name = p->first->backend;
+  j->count = 1;
+  if (p->routed[0]) { // decided before: only to be proven again
+    add_candidate(j, p->routed, "route");
+    return;
+  }
+  add_candidate(j, p->first->backend, "optimized");
+  if (j->kernel->runtime->backend[0]) return; // the caller chose the backend
+  for (uint32_t i = 0; vyre_backend_name(i); i++) {
     const char *id = vyre_backend_name(i);
     // The interpreter is the oracle, not a contender.
-    if (!strcmp(id, "ref") || !strcmp(id, j->plan->first->backend) || !has_device(id)) continue;
-    count += try_candidate(j, id, "route", expected, &candidates[count]);
+    if (!strcmp(id, "ref") || !strcmp(id, p->first->backend)) continue;
+    vyre_error error = {0};
+    uint32_t count = 0;
+    vyre_status status = vyre_backend_devices(id, NULL, 0, &count, &error);
+    if (status == VYRE_OK && count)
+      add_candidate(j, id, "route");
+    else
+      note_failure(j, id, "route", VYRE_ERROR_UNSUPPORTED, error.message);
   }
+}
+
+// ---- proof and time -----------------------------------------------------------------------------
+
+static vyre_status run_candidate(void *context, uint32_t i, uint64_t *elapsed_ns,
+                                 vyre_error *error) {
+  learn_job *j = context;
+  vyre_report report = {0};
+  vyre_status status = capture_run(&j->inputs, j->variants[i]->executable, NULL, &report, error);
+  *elapsed_ns = report.wall_ns; // refilling the inputs is not the candidate's time
+  return status;
+}
+
+static vyre_status check_candidate(void *context, uint32_t i, vyre_error *error) {
+  learn_job *j = context;
+  char detail[160];
+  vyre_status status = capture_run(&j->inputs, j->variants[i]->executable, NULL, NULL, error);
+  if (status != VYRE_OK) return status;
+  if (capture_matches(&j->inputs, &j->expected, detail, sizeof detail)) return VYRE_OK;
+  runtime_notice(j->kernel->runtime, NOTICE_WRONG_RESULT,
+                 "backend %s gives a wrong answer for `%s` (%s) and is not used for it",
+                 j->variants[i]->backend, j->kernel->program->name, detail);
+  // No backend reports this status itself: it marks a difference for the notes below.
+  return error_set(error, VYRE_ERROR_VERIFY, "%s", detail);
+}
+
+static bool has_time(void *context, uint32_t done, uint32_t expected) {
+  (void)expected;
+  const learn_job *j = context;
+  return done < 2 * j->count || clock_now_ns() < j->deadline_ns;
+}
+
+static void take_notes(learn_job *j, int winner, plan_reason why) {
+  plan *p = j->plan;
+  for (uint32_t i = 0; i < j->count && p->note_count < MAX_CANDIDATES; i++) {
+    const trial_candidate *t = &j->trials[i];
+    candidate_note *n = &p->notes[p->note_count++];
+    *n = (candidate_note){.origin = j->variants[i]->origin,
+                          .median_ns = t->median_ns,
+                          .compile_ns = j->variants[i]->compile_ns};
+    snprintf(n->backend, sizeof n->backend, "%s", j->variants[i]->backend);
+    n->reason = (int)i == winner                            ? why
+                : !t->rejected                              ? REASON_NOT_FASTER
+                : t->error.status == VYRE_ERROR_VERIFY      ? REASON_WRONG_RESULT
+                : t->error.status == VYRE_ERROR_UNSUPPORTED ? REASON_UNSUPPORTED
+                                                            : REASON_FAILED;
+    if (t->rejected) snprintf(n->detail, sizeof n->detail, "%.159s", t->error.message);
+    j->variants[i]->median_ns = t->median_ns;
+  }
+}
+
+// ---- keeping it ---------------------------------------------------------------------------------
+
+static int by_latency(const void *a, const void *b) {
+  const route_observation *x = a, *y = b;
+  if (x->latency_ns != y->latency_ns) return x->latency_ns < y->latency_ns ? -1 : 1;
+  return strcmp(x->backend, y->backend);
+}
+
+// One observation per backend: its fastest variant.
+static uint32_t observe(const learn_job *j, route_observation *out) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < j->count; i++) {
+    uint32_t k = 0;
+    if (j->trials[i].rejected || !j->trials[i].sample_count) continue;
+    while (k < count && strcmp(out[k].backend, j->variants[i]->backend)) k++;
+    if (k == count) out[count++] = (route_observation){j->variants[i]->backend, UINT64_MAX};
+    if (j->trials[i].median_ns < out[k].latency_ns) out[k].latency_ns = j->trials[i].median_ns;
+  }
+  qsort(out, count, sizeof *out, by_latency);
   return count;
 }
 
-static int compare_u64(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
-// One warm-up each was the comparison; then rounds in turn.
-static void measure(learn_job *j, candidate *candidates, uint32_t count) {
-  uint64_t start = clock_now_ns();
-  for (uint32_t round = 0; round < ROUNDS; round++) {
-    for (uint32_t i = 0; i < count; i++) {
-      candidate *c = &candidates[i];
-      vyre_report report = {0};
-      if (capture_run(&j->inputs, c->variant->executable, NULL, &report, NULL) != VYRE_OK) continue;
-      c->samples[c->sample_count++] = report.wall_ns;
-    }
-    if (round >= 2 && clock_now_ns() - start > TRIAL_BUDGET_NS) break;
+static void keep_route(learn_job *j, const variant *winner, trial_reason reason) {
+  vyre_runtime *rt = j->kernel->runtime;
+  if (!rt->routes || rt->backend[0]) return;
+  route_observation observations[MAX_CANDIDATES];
+  route_rejection rejections[MAX_CANDIDATES];
+  uint32_t rejected = 0;
+  for (uint32_t i = 0; i < j->plan->note_count; i++) {
+    const candidate_note *n = &j->plan->notes[i];
+    bool is_out = n->reason == REASON_WRONG_RESULT || n->reason == REASON_FAILED;
+    if (is_out) rejections[rejected++] = (route_rejection){n->backend, n->detail};
   }
-  for (uint32_t i = 0; i < count; i++) {
-    candidate *c = &candidates[i];
-    qsort(c->samples, c->sample_count, sizeof *c->samples, compare_u64);
-    c->variant->median_ns = c->sample_count ? c->samples[c->sample_count / 2] : UINT64_MAX;
-    if (c->note) c->note->median_ns = c->variant->median_ns;
-  }
+  char hex[HASH_HEX], adapter[128];
+  hash_hex(j->kernel->program->fingerprint, hex);
+  runtime_adapter(winner->backend, adapter);
+  route_entry entry = {.op_id = j->kernel->program->name,
+                       .backend = winner->backend,
+                       .reason = trial_reason_name(reason),
+                       .fingerprint = hex,
+                       .device = adapter,
+                       .has_size_class = true,
+                       .size_class = j->plan->size_class,
+                       .date = clock_unix_seconds(),
+                       .observations = observations,
+                       .observation_count = observe(j, observations),
+                       .rejections = rejections,
+                       .rejection_count = rejected};
+  pthread_mutex_lock(&rt->files);
+  (void)route_table_put(rt->routes, &entry, NULL);
+  pthread_mutex_unlock(&rt->files);
+  runtime_save_routes(rt);
 }
 
-// The spread of the samples around the median is the noise; a winner's gain has to be above it.
-static bool is_clearly_faster(const candidate *a, const candidate *b) {
-  if (a->sample_count < 3 || b->sample_count < 3) return false;
-  uint64_t mine = a->variant->median_ns, other = b->variant->median_ns;
-  uint64_t noise = (a->samples[a->sample_count - 2] - a->samples[0]) / 2;
-  uint64_t margin = other / 50 > noise / 2 ? other / 50 : noise / 2;
-  return mine < other && other - mine > margin;
-}
+// ---- the job ------------------------------------------------------------------------------------
 
-static void choose(learn_job *j, candidate *candidates, uint32_t count) {
-  candidate *best = &candidates[0];
-  for (uint32_t i = 1; i < count; i++)
-    if (is_clearly_faster(&candidates[i], best)) best = &candidates[i];
-  if (best->note) best->note->reason = REASON_FASTER;
-  j->plan->reason = count == 1 ? REASON_ONLY_ONE : best->note ? best->note->reason : REASON_NONE;
-  atomic_store_explicit(&j->plan->current, best->variant, memory_order_release);
+// A routed backend is adopted when it is proven; the others have to win.
+static void decide(learn_job *j) {
+  plan *p = j->plan;
+  trial_options options = TRIAL_PLAIN;
+  options.default_index = 0;
+  options.max_rounds = 3 * TRIAL_ROUNDS;
+  options.run = run_candidate;
+  options.check = check_candidate;
+  options.keep_going = has_time;
+  options.context = j;
+  trial_decision d = trial_measure(j->trials, j->count, &options);
+  bool is_routed = p->routed[0] && j->count == 2 && !j->trials[1].rejected;
+  int winner = is_routed ? 1 : d.winner == TRIAL_NONE ? 0 : d.winner;
+  plan_reason why = is_routed       ? REASON_ROUTED
+                    : j->count == 1 ? REASON_ONLY_ONE
+                    : winner        ? REASON_FASTER
+                                    : REASON_NOT_FASTER;
+  take_notes(j, winner, why);
+  p->reason = why;
+  if (!is_routed && j->count > 1) keep_route(j, j->variants[winner], d.reason);
+  tune_begin(j->kernel, p, &j->inputs, &j->expected, j->variants[winner]);
+  atomic_store_explicit(&p->current, j->variants[winner], memory_order_release);
 }
 
 static void learn(learn_job *j) {
-  capture_output expected = {0};
-  candidate candidates[MAX_CANDIDATES] = {{0}};
-  vyre_error error;
-  bool ok = capture_run(&j->inputs, j->plan->first->executable, NULL, NULL, &error) == VYRE_OK &&
-            capture_keep(&j->inputs, &expected);
+  bool ok = capture_run(&j->inputs, j->plan->first->executable, NULL, NULL, NULL) == VYRE_OK &&
+            capture_keep(&j->inputs, &j->expected);
+  j->deadline_ns = clock_now_ns() + TRIAL_BUDGET_NS;
   if (ok) {
-    uint32_t count = gather(j, &expected, candidates);
-    if (count > 1) measure(j, candidates, count);
-    choose(j, candidates, count);
+    gather(j);
+    decide(j);
   } else {
     j->plan->reason = REASON_FAILED;
   }
-  capture_output_fini(&expected);
+  capture_output_fini(&j->expected);
   atomic_store_explicit(&j->plan->state, ok ? PLAN_LEARNED : PLAN_DECLINED, memory_order_release);
 }
 

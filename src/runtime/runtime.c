@@ -23,6 +23,47 @@ void runtime_notice(vyre_runtime *rt, uint32_t kind, const char *format, ...) {
   rt->options.notice(rt->options.notice_context, message);
 }
 
+static void take_note(void *context, const vyre_error *note) {
+  runtime_notice(context, NOTICE_STORE, "%s", note->message);
+}
+
+note_sink runtime_notes(vyre_runtime *rt) {
+  return (note_sink){take_note, rt};
+}
+
+void runtime_adapter(const char *backend, char out[128]) {
+  vyre_device device;
+  uint32_t count = 0;
+  out[0] = 0;
+  if (vyre_backend_devices(backend, &device, 1, &count, NULL) == VYRE_OK && count)
+    snprintf(out, 128, "%s", device.adapter);
+}
+
+// A file that cannot be read costs what was learned, not the work.
+static void load_files(vyre_runtime *rt) {
+  vyre_error error;
+  note_sink notes = runtime_notes(rt);
+  if (tune_mode_from_env(&rt->tune_mode, &error) != VYRE_OK)
+    runtime_notice(rt, NOTICE_STORE, "%s", error.message);
+  if (rt->options.no_store) return;
+  char *path = route_default_path();
+  rt->routes = route_table_new();
+  if (path && rt->routes && route_table_load(rt->routes, path, &notes, &error) != VYRE_OK)
+    runtime_notice(rt, NOTICE_STORE, "%s", error.message);
+  free(path);
+}
+
+void runtime_save_routes(vyre_runtime *rt) {
+  vyre_error error;
+  note_sink notes = runtime_notes(rt);
+  char *path = route_default_path();
+  pthread_mutex_lock(&rt->files);
+  if (path && route_table_save(rt->routes, path, &notes, &error) != VYRE_OK)
+    runtime_notice(rt, NOTICE_STORE, "routes are not kept: %s", error.message);
+  pthread_mutex_unlock(&rt->files);
+  free(path);
+}
+
 vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime **out,
                              vyre_error *error) {
   vyre_runtime_options defaults = {0};
@@ -37,6 +78,8 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
   if (options->backend) snprintf(rt->backend, sizeof rt->backend, "%s", options->backend);
   rt->options.backend = NULL; // the copy is what counts
   pthread_mutex_init(&rt->lock, NULL);
+  pthread_mutex_init(&rt->files, NULL);
+  load_files(rt);
   rt->hints = hints_new(&HINTS_RUNTIME);
   if (!options->no_learning) {
     rt->worker = worker_new();
@@ -63,6 +106,8 @@ void vyre_runtime_free(vyre_runtime *rt) {
   rt->worker = NULL;
   while (rt->kernels) vyre_kernel_free(rt->kernels);
   hints_free(rt->hints);
+  route_table_free(rt->routes);
+  pthread_mutex_destroy(&rt->files);
   pthread_mutex_destroy(&rt->lock);
   free(rt);
 }
@@ -76,11 +121,15 @@ static void explain_plan(strbuf *s, const plan *p) {
   const variant *v = atomic_load(&q->current);
   uint64_t count = atomic_load(&q->dispatches), total = atomic_load(&q->total_ns);
   unsigned state = atomic_load(&q->state);
-  strbuf_printf(s, "size class %u (%llu bytes and more): %llu dispatches, mean %.3f us\n",
-                p->size_class, 1ull << p->size_class, (unsigned long long)count,
-                count ? (double)total / (double)count / 1000.0 : 0.0);
+  strbuf_printf(s, "size class %u (below %llu bytes): %llu dispatches, mean %.3f us\n",
+                p->size_class, p->size_class < 64 ? 1ull << p->size_class : UINT64_MAX,
+                (unsigned long long)count, count ? (double)total / (double)count / 1000.0 : 0.0);
   strbuf_printf(s, "  runs on %s (%s); %s", v->backend, v->origin, states[state]);
   if (p->reason != REASON_NONE) strbuf_printf(s, ": %s", plan_reason_name(p->reason));
+  strbuf_printf(s, "; routing table: %s", route_state_name(p->route));
+  if (p->tune_reason)
+    strbuf_printf(s, "; shape %u x %u x %u (%s)", p->tuned[0], p->tuned[1], p->tuned[2],
+                  p->tune_reason);
   strbuf_putc(s, '\n');
   for (uint32_t i = 0; i < p->note_count && state >= PLAN_LEARNED; i++) {
     const candidate_note *n = &p->notes[i];

@@ -6,6 +6,8 @@
 #include "backend/backend.h"
 #include "backend/ref/ref.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "base/paths.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -71,7 +73,6 @@ static vyre_kernel *start(vyre_runtime **rt, vyre_runtime_options options) {
   vyre_error error;
   vyre_kernel *k;
   vyre_program *p = make_program();
-  options.no_store = true;
   options.notice = take_notice;
   last_notice[0] = 0;
   notice_count = 0;
@@ -254,7 +255,7 @@ static void misbehaving_backends_cost_nothing_but_time(void **state) {
     backend_set_extra(&misbehaving);
     fake_dispatches = 0;
     vyre_runtime *rt;
-    vyre_kernel *k = start(&rt, (vyre_runtime_options){.learn_after = 2});
+    vyre_kernel *k = start(&rt, (vyre_runtime_options){.learn_after = 2, .no_store = true});
     check_dispatches(k, 30);
     vyre_runtime_settle(rt);
     check_dispatches(k, 30);
@@ -269,7 +270,98 @@ static void misbehaving_backends_cost_nothing_but_time(void **state) {
   }
 }
 
+// ---- memory over processes ----------------------------------------------------------------------
+
+static char *read_routes(void) {
+  char *path = path_config("pgo.toml"), *text;
+  size_t size;
+  vyre_error error;
+  if (file_read(path, 1 << 20, &text, &size, &error) != VYRE_OK) fail_msg("%s", error.message);
+  free(path);
+  return text;
+}
+
+static void write_routes(const char *text) {
+  char *path = path_config("pgo.toml");
+  assert_int_equal(file_make_parents(path, NULL), VYRE_OK);
+  assert_int_equal(file_replace(path, text, strlen(text), NULL), VYRE_OK);
+  free(path);
+}
+
+static char *learn_and_explain(vyre_runtime_options options) {
+  vyre_runtime *rt;
+  char *text;
+  vyre_kernel *k = start(&rt, options);
+  check_dispatches(k, 10);
+  vyre_runtime_settle(rt);
+  check_dispatches(k, 10);
+  assert_int_equal(vyre_kernel_explain(k, &text, NULL), VYRE_OK);
+  vyre_runtime_free(rt);
+  return text;
+}
+
+static void what_was_learned_is_there_for_the_next_process(void **state) {
+  (void)state;
+  write_routes("");
+  vyre_free(learn_and_explain((vyre_runtime_options){.learn_after = 2}));
+  char *routes = read_routes();
+  assert_non_null(strstr(routes, "test.sum"));
+  assert_non_null(strstr(routes, "latency_ns"));
+  free(routes);
+  char *text = learn_and_explain((vyre_runtime_options){.learn_after = 1000});
+  if (!strstr(text, "routed")) fail_msg("%s", text);
+  vyre_free(text);
+}
+
+// A file that names a lying backend costs a proof, nothing else.
+static void evidence_that_lies_is_not_believed(void **state) {
+  (void)state;
+  backend misbehaving = fake;
+  misbehaving.release = ref_backend.release;
+  behaviour = LIES;
+  backend_set_extra(&misbehaving);
+  write_routes("[routes.\"test.sum\"]\nbackend = \"fake\"\n"
+               "[[routes.\"test.sum\".observations]]\nbackend = \"fake\"\nlatency_ns = 1\n");
+  char *text = learn_and_explain((vyre_runtime_options){.learn_after = 1000});
+  if (!strstr(text, "wrong-result")) fail_msg("%s", text);
+  vyre_free(text);
+  backend_set_extra(NULL);
+}
+
+static void corrupt_and_unwritable_files_are_told_once(void **state) {
+  (void)state;
+  write_routes("[routes.\n= not toml");
+  vyre_free(learn_and_explain((vyre_runtime_options){.learn_after = 2}));
+  assert_true(notice_count >= 1);
+  char *home = strdup(getenv("VYRE_HOME"));
+  setenv("VYRE_HOME", "/proc/nothing", 1);
+  vyre_free(learn_and_explain((vyre_runtime_options){.learn_after = 2}));
+  assert_true(notice_count >= 1);
+  setenv("VYRE_HOME", home, 1);
+  free(home);
+}
+
+static void tuning_proves_and_keeps_a_shape(void **state) {
+  (void)state;
+  write_routes("");
+  setenv("VYRE_AUTOTUNER", "on", 1);
+  char *text = learn_and_explain((vyre_runtime_options){.backend = "ref", .learn_after = 2});
+  if (!strstr(text, "; shape ")) fail_msg("%s", text);
+  vyre_free(text);
+  unsetenv("VYRE_AUTOTUNER");
+  text = learn_and_explain((vyre_runtime_options){.backend = "ref", .learn_after = 2});
+  if (!strstr(text, "decided-before")) fail_msg("%s", text);
+  vyre_free(text);
+  setenv("VYRE_AUTOTUNER", "perhaps", 1);
+  vyre_free(learn_and_explain((vyre_runtime_options){.backend = "ref", .learn_after = 2}));
+  assert_non_null(strstr(last_notice, "VYRE_AUTOTUNER"));
+  unsetenv("VYRE_AUTOTUNER");
+}
+
 int main(void) {
+  char home[] = "/tmp/vyre-test-runtime-XXXXXX", command[80];
+  if (!mkdtemp(home)) return 2;
+  setenv("VYRE_HOME", home, 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(answers_stay_right_while_learning),
       cmocka_unit_test(size_classes_have_plans_of_their_own),
@@ -278,6 +370,12 @@ int main(void) {
       cmocka_unit_test(submitted_dispatches_complete),
       cmocka_unit_test(foreseen_arguments_find_their_variant),
       cmocka_unit_test(misbehaving_backends_cost_nothing_but_time),
+      cmocka_unit_test(what_was_learned_is_there_for_the_next_process),
+      cmocka_unit_test(evidence_that_lies_is_not_believed),
+      cmocka_unit_test(corrupt_and_unwritable_files_are_told_once),
+      cmocka_unit_test(tuning_proves_and_keeps_a_shape),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  snprintf(command, sizeof command, "rm -rf %s", home);
+  return system(command) ? 2 : failed;
 }
