@@ -19,9 +19,10 @@ typedef struct cpu_args {
   uint32_t workgroup[3];
   volatile uint32_t *stop; // not 0: give up soon. Polled at back edges of loops that are not
                            // provably short.
+  uint32_t is_alone;       // not 0: one thread runs the whole region, so atomics need no lock
 } cpu_args;
 
-enum { CPU_ABI_VERSION = 1 };
+enum { CPU_ABI_VERSION = 2 };
 
 enum { CPU_RAN = 0, CPU_STOPPED = 1, CPU_DIVERGED = 2 };
 

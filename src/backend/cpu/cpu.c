@@ -148,12 +148,13 @@ static vyre_status result_error(int result, const launch *l, const region *r, vy
   return result < 0 ? error_out_of_memory(error) : VYRE_OK;
 }
 
-static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l, const cpu_args *args,
+static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l, cpu_args *args,
                               vyre_report *report, vyre_error *error) {
   const region *r = &s->program->regions[index];
   const launch_region *shape = &l->regions[index];
   uint64_t start = clock_now_ns();
   uint32_t threads = choose_threads(s, &s->regions[index], shape->invocations);
+  args->is_alone = threads == 1;
   box_job j = {.kernel = s->kernels.functions[index],
                .args = args,
                .scratch_bytes = s->kernels.regions[index].scratch_bytes};

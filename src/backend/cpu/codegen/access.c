@@ -3,7 +3,7 @@
 
 place place_of(const emitter *e, uint32_t mem) {
   uint32_t i = mem_index(mem);
-  place out = {0};
+  place out = {.mem = mem};
   if (mem_space(mem) == MEM_SHARED) {
     const shared_array *s = &e->p->shared[i];
     out.type = s->type;
@@ -92,17 +92,19 @@ void spill_lane(const emitter *e, llval array, llval value, llval lane) {
   LLVMBuildStore(e->b, value, at);
 }
 
-void lanes_begin(const emitter *e, lane_loop *l, llval bits) {
-  l->head = build_block(e, "lane");
-  l->exit = build_block(e, "lanes_done");
-  llblock from = LLVMGetInsertBlock(e->b);
-  l->rest = l->next = NULL;
-  l->lane = LLVMConstInt(e->u->i32, 0, false);
-  if (e->width == 1) {
-    LLVMBuildCondBr(e->b, bits, l->head, l->exit);
-    build_at(e, l->head);
-    return;
-  }
+// All lanes, one after the other.
+static void all_lanes_begin(const emitter *e, lane_loop *l, llblock from) {
+  llval zero = LLVMConstInt(e->u->i64, 0, false);
+  build_go(e, l->head);
+  build_at(e, l->head);
+  l->rest = LLVMBuildPhi(e->b, e->u->i64, "lane");
+  LLVMAddIncoming(l->rest, &zero, &from, 1);
+  l->lane = l->rest;
+  l->next = LLVMBuildNSWAdd(e->b, l->rest, const_i64(e->u, 1), "");
+  l->limit = const_i64(e->u, e->width);
+}
+
+static void some_lanes_begin(const emitter *e, lane_loop *l, llblock from, llval bits) {
   llval number = bits_number(e, bits);
   lltype type = LLVMTypeOf(number);
   LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, number, LLVMConstNull(type), ""), l->head,
@@ -112,17 +114,35 @@ void lanes_begin(const emitter *e, lane_loop *l, llval bits) {
   LLVMAddIncoming(l->rest, &number, &from, 1);
   llval args[2] = {l->rest, LLVMConstInt(e->u->i1, 1, false)};
   llval lane = build_intrinsic(e, "llvm.cttz", &type, 1, args, 2);
-  l->lane = e->width > 32 ? LLVMBuildTrunc(e->b, lane, e->u->i32, "")
-                          : LLVMBuildZExt(e->b, lane, e->u->i32, "");
+  l->lane = e->width < 64 ? LLVMBuildZExt(e->b, lane, e->u->i64, "") : lane;
   llval less = LLVMBuildSub(e->b, l->rest, LLVMConstInt(type, 1, false), "");
   l->next = LLVMBuildAnd(e->b, l->rest, less, "");
+  l->limit = LLVMConstNull(type);
+}
+
+void lanes_begin(const emitter *e, lane_loop *l, llval bits) {
+  *l = (lane_loop){.lane = const_i64(e->u, 0)};
+  l->head = build_block(e, "lane");
+  l->exit = build_block(e, "lanes_done");
+  llblock from = LLVMGetInsertBlock(e->b);
+  if (e->width > 1 && bits) {
+    some_lanes_begin(e, l, from, bits);
+  } else if (e->width > 1) {
+    all_lanes_begin(e, l, from);
+  } else {
+    if (bits)
+      LLVMBuildCondBr(e->b, bits, l->head, l->exit);
+    else
+      build_go(e, l->head);
+    build_at(e, l->head);
+  }
 }
 
 void lanes_end(const emitter *e, const lane_loop *l) {
   if (l->rest) {
     llblock from = LLVMGetInsertBlock(e->b);
     LLVMAddIncoming(l->rest, (llval[]){l->next}, &from, 1);
-    llval is_more = LLVMBuildICmp(e->b, LLVMIntNE, l->next, LLVMConstNull(LLVMTypeOf(l->next)), "");
+    llval is_more = LLVMBuildICmp(e->b, LLVMIntNE, l->next, l->limit, "");
     LLVMBuildCondBr(e->b, is_more, l->head, l->exit);
   } else {
     build_go(e, l->exit);

@@ -8,6 +8,7 @@
 #include "backend/cpu/codegen/emit.h"
 
 typedef struct place {
+  uint32_t mem;
   vyre_type type;
   lltype element;        // in memory
   llval data;            // of element 0
@@ -35,10 +36,10 @@ llval spill(const emitter *e, llval vector);
 llval spilled_lane(const emitter *e, llval array, lltype element, llval lane);
 void spill_lane(const emitter *e, llval array, llval value, llval lane);
 
-// A loop over the set bits, lowest first; at width 1 an if.
+// A loop over the set bits, lowest first; over all lanes when `bits` is NULL; at width 1 an if.
 typedef struct lane_loop {
-  llval lane; // i32
-  llval rest, next;
+  llval lane; // i64
+  llval rest, next, limit;
   llblock head, exit;
 } lane_loop;
 void lanes_begin(const emitter *e, lane_loop *l, llval bits);

@@ -54,31 +54,73 @@ static llval build_plain(const emitter *e, const inst *in, llval at, llval x, ll
   return old;
 }
 
-static llval build_one(const emitter *e, const inst *in, const place *p, llval index, llval x,
+typedef struct lanes {
+  const place *place;
+  bool is_plain;       // no other thread is at it
+  llval indices, x, y; // spilled vectors, or scalars where all lanes have the same
+  bool is_same[3];
+  llval olds; // variable, NULL when nobody looks at them
+} lanes;
+
+static llval build_one(const emitter *e, const inst *in, const lanes *l, llval index, llval x,
                        llval y) {
-  llval at = place_at(e, p, build_extend(e, ref_type(e->p, in->arg[1]), index));
-  return mem_space(in->arg[0]) == MEM_SHARED ? build_plain(e, in, at, x, y)
-                                             : build_real(e, in, at, x, y);
+  llval at = place_at(e, l->place, build_extend(e, ref_type(e->p, in->arg[1]), index));
+  return l->is_plain ? build_plain(e, in, at, x, y) : build_real(e, in, at, x, y);
+}
+
+static llval lane_of(const emitter *e, const lanes *l, int which, lltype type, llval lane) {
+  llval from = which == 0 ? l->indices : which == 1 ? l->x : l->y;
+  return !from || l->is_same[which] ? from : spilled_lane(e, from, type, lane);
+}
+
+// A loop, not a sequence: many updates of memory in a row that may meet confuse CPUs that guess
+// which of them do.
+static void emit_lanes(const emitter *e, const inst *in, const lanes *l, llval bits) {
+  lltype type = e->u->scalars[in->type], index_type = e->u->scalars[ref_type(e->p, in->arg[1])];
+  lane_loop loop;
+  lanes_begin(e, &loop, bits);
+  llval index = lane_of(e, l, 0, index_type, loop.lane);
+  llval x = lane_of(e, l, 1, type, loop.lane), y = lane_of(e, l, 2, type, loop.lane);
+  llval old = build_one(e, in, l, index, x, y);
+  if (l->olds) spill_lane(e, l->olds, old, loop.lane);
+  lanes_end(e, &loop);
+}
+
+// One thread needs no lock, and most dispatches of small kernels have one.
+static void emit_both_ways(const emitter *e, const inst *in, lanes *l, llval bits) {
+  llblock alone = build_block(e, "alone"), shared = build_block(e, "locked");
+  llblock after = build_block(e, "counted");
+  LLVMBuildCondBr(e->b, kernel_is_alone(e->k), alone, shared);
+  build_at(e, alone);
+  l->is_plain = true;
+  emit_lanes(e, in, l, bits);
+  build_go(e, after);
+  build_at(e, shared);
+  l->is_plain = false;
+  emit_lanes(e, in, l, bits);
+  build_go(e, after);
+  build_at(e, after);
+}
+
+static llval operand(const emitter *e, lanes *l, int which, ref r, unsigned row) {
+  l->is_same[which] = is_uniform(e, r);
+  return l->is_same[which] ? value_scalar(e, r, row) : spill(e, value_vector(e, r, row));
 }
 
 static llval emit_row(emitter *e, uint32_t i, const place *p, unsigned row) {
   const inst *in = &e->p->code[i];
-  lltype type = e->u->scalars[in->type], index_type = e->u->scalars[ref_type(e->p, in->arg[1])];
-  bool is_cas = in->op == VYRE_OP_ATOMIC_CAS;
+  lltype vector = type_vector_of(e, e->u->scalars[in->type]);
+  lanes l = {.place = p, .is_plain = mem_space(in->arg[0]) == MEM_SHARED};
   llval bits = access_bits(e, p, i, row);
-  if (!bits) bits = LLVMConstAllOnes(type_vector_of(e, e->u->i1));
-  llval indices = spill(e, value_vector(e, in->arg[1], row));
-  llval xs = spill(e, value_vector(e, in->arg[2], row));
-  llval ys = is_cas ? spill(e, value_vector(e, in->arg[3], row)) : NULL;
-  llval olds = spill(e, LLVMConstNull(type_vector_of(e, type)));
-  lane_loop l;
-  lanes_begin(e, &l, bits);
-  llval index = spilled_lane(e, indices, index_type, l.lane);
-  llval x = spilled_lane(e, xs, type, l.lane);
-  llval y = is_cas ? spilled_lane(e, ys, type, l.lane) : NULL;
-  spill_lane(e, olds, build_one(e, in, p, index, x, y), l.lane);
-  lanes_end(e, &l);
-  return LLVMBuildLoad2(e->b, type_vector_of(e, type), olds, "");
+  l.indices = operand(e, &l, 0, in->arg[1], row);
+  l.x = operand(e, &l, 1, in->arg[2], row);
+  if (in->op == VYRE_OP_ATOMIC_CAS) l.y = operand(e, &l, 2, in->arg[3], row);
+  if (e->k->is_used[i - e->first]) l.olds = spill(e, LLVMConstNull(vector));
+  if (l.is_plain)
+    emit_lanes(e, in, &l, bits);
+  else
+    emit_both_ways(e, in, &l, bits);
+  return l.olds ? LLVMBuildLoad2(e->b, vector, l.olds, "") : LLVMConstNull(vector);
 }
 
 void emit_atomic(emitter *e, uint32_t i) {

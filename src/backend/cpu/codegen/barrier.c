@@ -18,7 +18,7 @@ typedef struct group_loop {
 typedef struct group {
   kernel *k;
   LLVMBuilderRef b;
-  const versions *v;
+  versions *v;
   keeper keep;
   row *r;
   emitter *scalar; // for what the group computes as a whole
@@ -79,7 +79,7 @@ static void compute(group *g, uint32_t op) {
 static llval group_value(group *g, ref r) {
   if (ref_is_const(r)) return value_scalar(g->scalar, r, 0);
   uint32_t slot = r - g->scalar->first;
-  if (g->k->p->code[r].op == VYRE_OP_FOR) return value_scalar(g->v->whole, r, 0);
+  if (g->k->p->code[r].op == VYRE_OP_FOR) return value_scalar(g->v->fast, r, 0);
   if (!g->keep.phases->is_cheap[slot])
     return LLVMBuildLoad2(g->b, g->k->u->scalars[g->k->p->code[r].type], g->keep.steering[slot],
                           "");
@@ -146,8 +146,9 @@ static uint32_t emit_group_for(group *g, uint32_t i) {
   at(g, head);
   llval k = LLVMBuildPhi(g->b, g->k->u->scalars[type], "");
   LLVMAddIncoming(k, &lo, &from, 1);
-  value_set(g->v->whole, i, 0, k);
+  value_set(g->v->fast, i, 0, k);
   value_set(g->v->part, i, 0, k);
+  value_set(g->scalar, i, 0, k);
   emit_block(g, i + 1, in->arg[3]);
   LLVMBuildBr(g->b, l.next);
   at(g, l.next);
@@ -206,26 +207,25 @@ static void begin_group(group *g, uint64_t vectors) {
   if (!g->keep.phases->has_return) return;
   llval offset = const_i64(u, g->keep.gone_at);
   llval masks = LLVMBuildGEP2(g->b, u->i8, g->k->scratch, &offset, 1, "");
-  llval bytes = const_i64(u, vectors * 4 * g->v->whole->width);
+  llval bytes = const_i64(u, vectors * 4 * g->v->fast->width);
   LLVMBuildMemSet(g->b, masks, LLVMConstInt(u->i8, 0, false), bytes, 64);
   LLVMBuildStore(g->b, LLVMConstInt(u->i1, 0, false), g->keep.gone);
 }
 
-void emit_phases(kernel *k, LLVMBuilderRef b, const versions *v, const phases *phases, row *r) {
+void emit_phases(kernel *k, LLVMBuilderRef b, versions *v, const phases *phases, row *r) {
   const uint32_t *size = k->region->workgroup;
-  unsigned width = v->whole->width;
+  unsigned width = v->fast->width;
   uint64_t vectors = (uint64_t)((size[0] + width - 1) / width) * size[1] * size[2];
   group *g = arena_alloc(&k->u->arena, sizeof *g);
-  if (!g || !keeper_init(&g->keep, v->whole, phases, vectors)) return;
+  if (!g || !keeper_init(&g->keep, v->fast, phases, vectors)) return;
   g->k = k;
   g->b = b;
   g->v = v;
   g->r = r;
-  g->scalar = emitter_new(k, b, 1, 1, v->whole->shapes, NULL);
-  if (!g->scalar) return;
+  g->scalar = v->scalar;
   memcpy(g->scalar->group, r->group, sizeof r->group);
-  v->whole->keep = v->part->keep = &g->keep;
-  emitter *both[2] = {v->whole, v->part};
+  v->fast->keep = v->part->keep = &g->keep;
+  emitter *both[2] = {v->fast, v->part};
   for (int i = 0; i < 2; i++)
     if (phases->has_return && !both[i]->returned)
       both[i]->returned = build_variable(both[i], type_mask(both[i]), "returned");

@@ -56,8 +56,7 @@ static void emit_var(emitter *e, uint32_t i) {
 
 static void emit_set(emitter *e, const inst *in) {
   uint32_t variable = in->arg[0];
-  bool keeps_old =
-      e->exec && !is_scalar(e, variable) && parted_since(e, e->declared[variable - e->first]);
+  bool keeps_old = e->exec && !is_scalar(e, variable) && parted_since(e, variable);
   for (unsigned row = 0; row < row_count(e, variable); row++) {
     llval value = value_for(e, variable, in->arg[1], row);
     if (keeps_old)
@@ -145,7 +144,7 @@ void emit_value(emitter *e, uint32_t i) {
 // Behind a block that some have left: go on only if somebody is still here.
 static void skip_rest(emitter *e, llblock after) {
   llblock rest = build_block(e, "rest");
-  LLVMBuildCondBr(e->b, bits_any(e, mask_test(e, e->exec)), rest, after);
+  LLVMBuildCondBr(e->b, mask_any(e, e->exec), rest, after);
   build_at(e, rest);
 }
 

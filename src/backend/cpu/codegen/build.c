@@ -153,6 +153,27 @@ llval bits_any(const emitter *e, llval bits) {
   return LLVMBuildICmp(e->b, LLVMIntNE, number, LLVMConstNull(LLVMTypeOf(number)), "");
 }
 
+// Registers are put together first, so that one test is enough.
+llval mask_any(const emitter *e, llval mask) {
+  if (LLVMTypeOf(mask) == type_vector_of(e, e->u->i1)) return bits_any(e, mask);
+  unsigned lanes = e->width, most = e->u->target->vector_bits / 32;
+  llval left[64], right[64];
+  while (lanes > most) {
+    lanes /= 2;
+    for (unsigned i = 0; i < lanes; i++) {
+      left[i] = LLVMConstInt(e->u->i32, i, false);
+      right[i] = LLVMConstInt(e->u->i32, lanes + i, false);
+    }
+    llval none = LLVMGetPoison(LLVMTypeOf(mask));
+    llval low = LLVMBuildShuffleVector(e->b, mask, none, LLVMConstVector(left, lanes), "");
+    llval high = LLVMBuildShuffleVector(e->b, mask, none, LLVMConstVector(right, lanes), "");
+    mask = LLVMBuildOr(e->b, low, high, "");
+  }
+  llval bits = LLVMBuildICmp(e->b, LLVMIntSLT, mask, LLVMConstNull(LLVMTypeOf(mask)), "");
+  llval packed = LLVMBuildBitCast(e->b, bits, LLVMIntTypeInContext(e->u->context, lanes), "");
+  return LLVMBuildICmp(e->b, LLVMIntNE, packed, LLVMConstNull(LLVMTypeOf(packed)), "");
+}
+
 // ---- values -------------------------------------------------------------------------------------
 
 const shape *shape_of(const emitter *e, uint32_t op) {

@@ -18,10 +18,6 @@ static llval current(const emitter *e) {
   return e->exec ? e->exec : mask_full(e);
 }
 
-static llval any(const emitter *e, llval mask) {
-  return bits_any(e, mask_test(e, mask));
-}
-
 static open_block *innermost_loop(emitter *e) {
   for (uint32_t k = e->depth; k-- > 0;)
     if (e->p->code[e->open[k].op].op != VYRE_OP_IF) return &e->open[k];
@@ -37,9 +33,19 @@ static void restore(emitter *e, llval before) {
   if (e->returned) e->exec = mask_without(e, e->exec, load_mask(e, e->returned));
 }
 
-bool parted_since(const emitter *e, uint32_t depth) {
-  for (uint32_t k = depth; k < e->depth; k++)
-    if (e->open[k].is_divergent) return true;
+// Those who left a loop do not come back to it: what is only read inside may be lost to them.
+static bool comes_back(const emitter *e, const open_block *o, range used) {
+  const inst *in = &e->p->code[o->op];
+  if (!o->is_divergent) return false;
+  if (in->op == VYRE_OP_IF || (block_at(e->shapes, o->op)->continues & AXIS_X)) return true;
+  uint32_t end = in->arg[in->op == VYRE_OP_FOR ? 3 : 2];
+  return used.first < o->op || used.end > end;
+}
+
+bool parted_since(const emitter *e, uint32_t variable) {
+  uint32_t slot = variable - e->first;
+  for (uint32_t k = e->declared[slot]; k < e->depth; k++)
+    if (comes_back(e, &e->open[k], e->used[slot])) return true;
   return false;
 }
 
@@ -69,7 +75,7 @@ static void emit_masked_part(emitter *e, llval mask, uint32_t first, uint32_t en
   llblock after = build_block(e, "parted");
   if (!is_cheap(e, first, end)) {
     llblock part = build_block(e, "part");
-    LLVMBuildCondBr(e->b, any(e, mask), part, after);
+    LLVMBuildCondBr(e->b, mask_any(e, mask), part, after);
     build_at(e, part);
   }
   emit_range(e, first, end, after);
@@ -178,7 +184,7 @@ static void begin_body(emitter *e, const open_block *loop, llval before) {
 static void repeat(emitter *e, const open_block *loop, llblock head) {
   if (!loop->short_trips) build_poll(e);
   if (loop->live)
-    LLVMBuildCondBr(e->b, any(e, load_mask(e, loop->live)), head, loop->exit);
+    LLVMBuildCondBr(e->b, mask_any(e, load_mask(e, loop->live)), head, loop->exit);
   else
     build_go(e, head);
 }
@@ -213,7 +219,7 @@ uint32_t emit_while(emitter *e, uint32_t i) {
   } else {
     llval stay = mask_and(e, e->exec, mask_pack(e, value_vector(e, condition, 0)));
     LLVMBuildStore(e->b, stay, loop->live);
-    LLVMBuildCondBr(e->b, any(e, stay), body, loop->exit);
+    LLVMBuildCondBr(e->b, mask_any(e, stay), body, loop->exit);
   }
   build_at(e, body);
   begin_body(e, loop, before);
@@ -240,31 +246,35 @@ static void set_counter(emitter *e, uint32_t i, llval k) {
   for (unsigned row = 0; row < row_count(e, i); row++) value_set(e, i, row, k);
 }
 
-// All invocations count alike: a scalar counter, and perhaps a mask of those still in the loop.
+// All invocations count alike: a scalar counter in 64 bits, and perhaps a mask of those still in
+// the loop.
 static void emit_counted_for(emitter *e, uint32_t i, llval before) {
   const inst *in = &e->p->code[i];
   vyre_type type = (vyre_type)in->type;
+  bool is_long = type_bits(type) == 64;
   uint32_t depth = e->depth;
   open_block *loop = open_loop(e, i);
   if (loop->live) LLVMBuildStore(e->b, current(e), loop->live);
-  llval lo = value_scalar(e, in->arg[0], 0), hi = value_scalar(e, in->arg[1], 0);
-  llval step = value_scalar(e, in->arg[2], 0);
+  llval lo = build_extend(e, type, value_scalar(e, in->arg[0], 0));
+  llval hi = build_extend(e, type, value_scalar(e, in->arg[1], 0));
+  llval step = build_extend(e, type, value_scalar(e, in->arg[2], 0));
   llblock head = build_block(e, "for"), again = build_block(e, "step");
   llblock from = LLVMGetInsertBlock(e->b);
-  LLVMBuildCondBr(e->b, is_less(e, type, lo, hi), head, loop->exit);
+  LLVMBuildCondBr(e->b, is_less(e, is_long ? type : VYRE_I64, lo, hi), head, loop->exit);
   build_at(e, head);
-  llval k = LLVMBuildPhi(e->b, e->u->scalars[type], "k");
+  llval k = LLVMBuildPhi(e->b, e->u->i64, "k");
   LLVMAddIncoming(k, &lo, &from, 1);
-  set_counter(e, i, k);
+  e->wide[i - e->first] = k;
+  set_counter(e, i, is_long ? k : LLVMBuildTrunc(e->b, k, e->u->scalars[type], ""));
   begin_body(e, loop, before);
   emit_range(e, i + 1, in->arg[3], loop->next);
   loop = &e->open[depth];
   build_go(e, loop->next);
   build_at(e, loop->next);
-  llval more = has_next(e, k, hi, step);
+  llval next = is_long ? LLVMBuildAdd(e->b, k, step, "") : LLVMBuildNSWAdd(e->b, k, step, "");
+  llval more = is_long ? has_next(e, k, hi, step) : is_less(e, VYRE_I64, next, hi);
   LLVMBuildCondBr(e->b, more, again, loop->exit);
   build_at(e, again);
-  llval next = LLVMBuildAdd(e->b, k, step, "");
   repeat(e, loop, head);
   llblock latch = LLVMGetInsertBlock(e->b);
   LLVMAddIncoming(k, &next, &latch, 1);
@@ -284,7 +294,7 @@ static void emit_varying_for(emitter *e, uint32_t i, llval before) {
   llval stay = mask_and(e, before, mask_pack(e, is_less(e, type, lo, hi)));
   LLVMBuildStore(e->b, stay, loop->live);
   llblock head = build_block(e, "for"), from = LLVMGetInsertBlock(e->b);
-  LLVMBuildCondBr(e->b, any(e, stay), head, loop->exit);
+  LLVMBuildCondBr(e->b, mask_any(e, stay), head, loop->exit);
   build_at(e, head);
   llval k = LLVMBuildPhi(e->b, LLVMTypeOf(start), "k");
   LLVMAddIncoming(k, &start, &from, 1);

@@ -36,8 +36,9 @@ typedef struct unit {
   LLVMModuleRef module;
   lltype scalars[VYRE_TYPE_COUNT]; // bool is i1
   lltype i1, i8, i16, i32, i64, i128, ptr, nothing;
-  llval zeros;          // constant memory: what an empty buffer points to
-  LLVMMetadataRef file; // debug information, or NULL
+  unsigned scope_kind, noalias_kind; // of metadata
+  llval zeros;                       // constant memory: what an empty buffer points to
+  LLVMMetadataRef file;              // debug information, or NULL
   struct LLVMOpaqueDIBuilder *debug;
   strbuf remarks;
 } unit;
@@ -49,13 +50,17 @@ typedef struct kernel {
   uint32_t index;
   ranges known;
   llval function, args, lo, hi, scratch;
-  LLVMBuilderRef entry; // appends to the entry block: allocas, what a dispatch brings
-  llblock stopped;      // returns CPU_STOPPED
-  llval stop;           // the flag's address
-  llval *params;        // per parameter, once asked for
-  llval *data, *length; // per buffer, once asked for; length is i64
-  llval *shared;        // per shared array of the program
-  llval grid[3];        // i64, once asked for
+  LLVMBuilderRef entry;    // appends to the entry block: allocas, what a dispatch brings
+  llblock stopped;         // returns CPU_STOPPED
+  llval stop;              // the flag's address
+  llval *params;           // per parameter, once asked for
+  llval *data, *length;    // per buffer, once asked for; length is i64
+  llval *shared;           // per shared array of the program
+  LLVMMetadataRef *scopes; // per buffer, then per shared array: for LLVM\'s alias analysis
+  llval grid[3];           // i64, once asked for
+  llval is_alone;          // i1, once asked for
+  bool *is_own;            // per buffer: an element is written by the invocation of its number only
+  bool *is_used;           // per operation of the body: something uses its value
   uint64_t scratch_bytes;
   LLVMMetadataRef subprogram;
 } kernel;
@@ -88,19 +93,22 @@ typedef struct emitter {
   LLVMBuilderRef b;
   unsigned width, rows;
   const shapes *shapes;
-  const uint8_t *assume;    // NULL: nothing
-  uint32_t first;           // of the body
-  llval *values;            // [operation - first][row]
-  llval *storage;           // [operation - first][row]: variables and private arrays
-  uint32_t *declared;       // per variable and array: depth of its declaration
-  llval x;                  // i64: global id of the first invocation
-  llval local_x;            // i64, in rigid regions
-  llval *y;                 // i64, per row: global id
-  llval z;                  // i64
-  llval group[3], local[3]; // i64, in rigid regions; local x is local_x
-  llval exec;               // mask, or NULL
-  llval returned;           // variable: mask of those that returned; NULL when none can
-  llblock done;             // the end of this vector of invocations
+  const uint8_t *assume;       // NULL: nothing
+  const struct guards *guards; // what the assumptions come from
+  uint32_t first;              // of the body
+  llval *values;               // [operation - first][row]
+  llval *wide;                 // per FOR: its counter as i64, or NULL
+  llval *storage;              // [operation - first][row]: variables and private arrays
+  uint32_t *declared;          // per variable and array: depth of its declaration
+  range *used;                 // per variable and array: first and last operation that reads it
+  llval x;                     // i64: global id of the first invocation
+  llval local_x;               // i64, in rigid regions
+  llval *y;                    // i64, per row: global id
+  llval z;                     // i64
+  llval group[3], local[3];    // i64, in rigid regions; local x is local_x
+  llval exec;                  // mask, or NULL
+  llval returned;              // variable: mask of those that returned; NULL when none can
+  llblock done;                // the end of this vector of invocations
   open_block open[LIMIT_DEPTH];
   uint32_t depth;
   // In regions with barriers.
@@ -142,6 +150,7 @@ llval mask_without(const emitter *e, llval a, llval b); // a may be NULL
 llval bits_any(const emitter *e, llval bits);           // i1
 llval bits_number(const emitter *e, llval bits);        // an integer of `width` bits, lane 0 lowest
 llval bits_and(const emitter *e, llval a, llval b);     // either may be NULL
+llval mask_any(const emitter *e, llval mask);           // i1: somebody is active
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -176,7 +185,9 @@ uint32_t emit_while(emitter *e, uint32_t i);
 void emit_leave(emitter *e, uint32_t i); // break, continue, return
 // Lowers a block. Goes to `after` when everybody has left before its end.
 void emit_range(emitter *e, uint32_t first, uint32_t end, llblock after);
-bool parted_since(const emitter *e, uint32_t depth); // some invocations are away and come back
+// Some invocations are away and come back to see this variable or array.
+// Some invocations are away and come back to see this variable or array.
+bool parted_since(const emitter *e, uint32_t variable);
 
 void emit_value(emitter *e, uint32_t i);
 llval variable_new(emitter *e, uint32_t i, unsigned row); // its slot on the stack, made once
@@ -199,6 +210,8 @@ llval kernel_data(kernel *k, uint32_t index);
 llval kernel_length(kernel *k, uint32_t index); // i64
 llval kernel_grid(kernel *k, uint32_t axis);    // i64
 llval kernel_shared(kernel *k, uint32_t index);
-uint64_t kernel_scratch(kernel *k, uint64_t bytes); // reserves; the offset, aligned to 64
+llval kernel_is_alone(kernel *k);                         // i1: no other thread runs the region
+llval kernel_mark(kernel *k, llval access, uint32_t mem); // tells LLVM what else it is not
+uint64_t kernel_scratch(kernel *k, uint64_t bytes);       // reserves; the offset, aligned to 64
 
 #endif

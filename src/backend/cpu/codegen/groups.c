@@ -37,7 +37,7 @@ void group_rows_end(kernel *k, LLVMBuilderRef b, const group_rows *g) {
   count_end(k, b, &g->z);
 }
 
-static void emit_plain_group(kernel *k, LLVMBuilderRef b, const versions *v, row *r) {
+static void emit_plain_group(kernel *k, LLVMBuilderRef b, versions *v, row *r) {
   group_rows g;
   group_rows_begin(k, b, &g, r);
   r->code = k->region->body;
@@ -66,6 +66,6 @@ void emit_groups(kernel *k, LLVMBuilderRef b, const plan *plan) {
   else if (plan->phases->is_together)
     emit_phases(k, b, &v, plan->phases, &r);
   else
-    emit_resumed(k, v.whole, plan->phases, &r);
+    emit_resumed(k, v.part, plan->phases, &r);
   for (int axis = 0; axis < 3; axis++) count_end(k, b, &at[axis]);
 }

@@ -166,7 +166,7 @@ void keep_begin_vector(emitter *e, llblock skip) {
   LLVMBuildStore(e->b, mask, e->returned);
   e->exec = mask_without(e, e->exec, mask);
   llblock here = LLVMAppendBasicBlockInContext(e->u->context, e->k->function, "alive");
-  LLVMBuildCondBr(e->b, bits_any(e, mask_test(e, e->exec)), here, skip);
+  LLVMBuildCondBr(e->b, mask_any(e, e->exec), here, skip);
   build_at(e, here);
 }
 
@@ -179,6 +179,6 @@ void keep_end_vector(emitter *e, llval all) {
   llval mask = LLVMBuildLoad2(e->b, type_mask(e), e->returned, "");
   llval words = LLVMBuildSExt(e->b, mask_test(e, mask), type_vector_of(e, e->u->i32), "");
   LLVMSetAlignment(LLVMBuildStore(e->b, words, gone_address(e)), 4);
-  raise(e, e->keep->gone, bits_any(e, mask_test(e, mask)));
-  raise(e, e->keep->left, bits_any(e, mask_test(e, mask_without(e, all, mask))));
+  raise(e, e->keep->gone, mask_any(e, mask));
+  raise(e, e->keep->left, mask_any(e, mask_without(e, all, mask)));
 }

@@ -56,6 +56,14 @@ llval kernel_grid(kernel *k, uint32_t axis) {
   return k->grid[axis];
 }
 
+llval kernel_is_alone(kernel *k) {
+  if (!k->is_alone) {
+    llval flag = load_at(k, k->args, offsetof(cpu_args, is_alone), k->u->i32);
+    k->is_alone = LLVMBuildICmp(k->entry, LLVMIntNE, flag, LLVMConstInt(k->u->i32, 0, false), "");
+  }
+  return k->is_alone;
+}
+
 llval kernel_bound(kernel *k, llval array, uint32_t axis) {
   llval bound = load_at(k, array, axis * sizeof(uint32_t), k->u->i32);
   return LLVMBuildZExt(k->entry, bound, k->u->i64, "");
@@ -69,6 +77,86 @@ uint64_t kernel_scratch(kernel *k, uint64_t bytes) {
 
 llval kernel_shared(kernel *k, uint32_t index) {
   return k->shared[index];
+}
+
+// ---- alias analysis -----------------------------------------------------------------------------
+
+static uint32_t scope_index(const kernel *k, uint32_t mem) {
+  return mem_index(mem) + (mem_space(mem) == MEM_SHARED ? k->p->buffer_count : 0);
+}
+
+static LLVMMetadataRef make_scope(kernel *k, LLVMMetadataRef domain, uint32_t index) {
+  char name[32];
+  int size = snprintf(name, sizeof name, "vyre.%u.%u", k->index, index);
+  LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(k->u->context, name, (size_t)size), domain};
+  return LLVMMDNodeInContext2(k->u->context, parts, 2);
+}
+
+// Memory objects that a region uses never overlap: the launch refuses buffers that do.
+static bool make_scopes(kernel *k) {
+  arena *a = &k->u->arena;
+  uint32_t count = k->p->buffer_count + k->p->shared_count;
+  LLVMMetadataRef name = LLVMMDStringInContext2(k->u->context, "vyre", 4);
+  LLVMMetadataRef domain = LLVMMDNodeInContext2(k->u->context, &name, 1);
+  LLVMMetadataRef *all = arena_alloc_array(a, count + 1u, sizeof *all);
+  LLVMMetadataRef *others = arena_alloc_array(a, count + 1u, sizeof *others);
+  k->scopes = arena_alloc_array(a, 2 * ((size_t)count + 1), sizeof *k->scopes);
+  if (!all || !others || !k->scopes) return false;
+  for (uint32_t i = 0; i < count; i++) all[i] = make_scope(k, domain, i);
+  for (uint32_t i = 0; i < count; i++) {
+    size_t n = 0;
+    for (uint32_t j = 0; j < count; j++)
+      if (j != i) others[n++] = all[j];
+    k->scopes[2 * i] = LLVMMDNodeInContext2(k->u->context, &all[i], 1);
+    k->scopes[2 * i + 1] = LLVMMDNodeInContext2(k->u->context, others, n);
+  }
+  return true;
+}
+
+llval kernel_mark(kernel *k, llval access, uint32_t mem) {
+  LLVMContextRef c = k->u->context;
+  uint32_t i = 2 * scope_index(k, mem);
+  LLVMSetMetadata(access, k->u->scope_kind, LLVMMetadataAsValue(c, k->scopes[i]));
+  LLVMSetMetadata(access, k->u->noalias_kind, LLVMMetadataAsValue(c, k->scopes[i + 1]));
+  return access;
+}
+
+// ---- facts about the body -----------------------------------------------------------------------
+
+// What is left of an index without conversions, or 0.
+static ref strip(const kernel *k, ref r) {
+  while (!ref_is_const(r)) {
+    const inst *in = &k->p->code[r];
+    bool is_same = in->op == VYRE_OP_COPY || (in->op == VYRE_OP_CONVERT && type_is_int(in->type));
+    if (!is_same) return r;
+    r = in->arg[0];
+  }
+  return 0;
+}
+
+static bool is_own_index(const kernel *k, ref index) {
+  ref r = strip(k, index);
+  return r && k->p->code[r].op == VYRE_OP_GLOBAL_ID && k->p->code[r].arg[0] == 0;
+}
+
+static bool find_facts(kernel *k) {
+  const vyre_program *p = k->p;
+  uint32_t first = k->region->body.first;
+  k->is_own = arena_alloc_array(&k->u->arena, p->buffer_count + 1u, sizeof(bool));
+  k->is_used = arena_alloc_array(&k->u->arena, k->region->body.end - first + 1u, sizeof(bool));
+  if (!k->is_own || !k->is_used) return false;
+  for (uint32_t i = 0; i < p->buffer_count; i++) k->is_own[i] = k->region->rank == 1;
+  for (uint32_t i = first; i < k->region->body.end; i++) {
+    const inst *in = &p->code[i];
+    const char *operands = op_table[in->op].operands;
+    for (int n = 0; operands[n]; n++)
+      if (operands[n] == 'v' && !ref_is_const(in->arg[n])) k->is_used[in->arg[n] - first] = true;
+    bool writes = in->op == VYRE_OP_STORE || op_is_atomic(in->op);
+    if (writes && mem_space(in->arg[0]) == MEM_BUFFER &&
+        (op_is_atomic(in->op) || !is_own_index(k, in->arg[1])))
+      k->is_own[mem_index(in->arg[0])] = false;
+  }
+  return true;
 }
 
 // ---- the function -------------------------------------------------------------------------------
@@ -124,18 +212,19 @@ static bool allocate(kernel *k) {
   k->data = arena_alloc_array(a, k->p->buffer_count + 1u, sizeof(llval));
   k->length = arena_alloc_array(a, k->p->buffer_count + 1u, sizeof(llval));
   k->shared = arena_alloc_array(a, k->p->shared_count + 1u, sizeof(llval));
-  return k->params && k->data && k->length && k->shared;
-}
-
-static unsigned choose_width(const kernel *k) {
-  if (k->u->options->width) return k->u->options->width;
-  return k->u->target->vector_bits / 32;
+  return k->params && k->data && k->length && k->shared && make_scopes(k) && find_facts(k);
 }
 
 // One invocation at a time: nothing differs along x.
-static void flatten(const kernel *k, shapes *s) {
-  for (uint32_t i = 0; i < k->region->body.end - k->region->body.first; i++) {
-    s->values[i] = (shape){.axes = s->values[i].axes & ~AXIS_X};
+static bool flatten(const kernel *k, shapes from, shapes *s) {
+  uint32_t count = k->region->body.end - k->region->body.first;
+  *s = from;
+  s->values = arena_alloc_array(&k->u->arena, count + 1u, sizeof *s->values);
+  s->blocks = arena_alloc_array(&k->u->arena, count + 1u, sizeof *s->blocks);
+  if (!s->values || !s->blocks) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    s->values[i] = (shape){.axes = from.values[i].axes & ~AXIS_X};
+    s->blocks[i] = from.blocks[i];
     block_shape *b = &s->blocks[i];
     b->parts &= ~AXIS_X;
     b->continues &= ~AXIS_X;
@@ -143,22 +232,36 @@ static void flatten(const kernel *k, shapes *s) {
     b->exits &= ~AXIS_X;
   }
   s->returns &= ~AXIS_X;
+  return true;
+}
+
+static bool make_plan(kernel *k, plan *plan, phases *phases) {
+  arena *a = &k->u->arena;
+  if (!shapes_compute(a, k->p, k->region, &k->known, NULL, &plan->shapes)) return false;
+  if (k->region->has_barrier) {
+    if (!phases_compute(a, k->p, k->region, &plan->shapes, phases)) return false;
+    plan->phases = phases;
+  }
+  bool is_resumed = plan->phases && !phases->is_together;
+  if (!guards_plan(k, &plan->shapes, plan->phases, 1, &plan->guards)) return false;
+  if (is_resumed) plan->guards.count = 0;
+  if (!shapes_compute(a, k->p, k->region, &k->known, plan->guards.assume, &plan->fast_shapes) ||
+      !flatten(k, plan->shapes, &plan->flat))
+    return false;
+  if (!choose_width(k, &plan->fast_shapes, &plan->width)) return false;
+  if (is_resumed) plan->width = 1;
+  if (!choose_rows(k, plan)) return false;
+  if (plan->width == 1) plan->shapes = plan->flat;
+  return plan->width != 1 || flatten(k, plan->fast_shapes, &plan->fast_shapes);
 }
 
 bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
   kernel k = {.u = u, .p = u->p, .region = &u->p->regions[index], .index = index};
   plan plan = {0};
-  if (!allocate(&k) || !ranges_compute(&u->arena, u->p, k.region, &k.known) ||
-      !shapes_compute(&u->arena, u->p, k.region, &k.known, NULL, &plan.shapes))
-    return false;
-  plan.width = choose_width(&k);
   phases phases;
-  if (k.region->has_barrier) {
-    if (!phases_compute(&u->arena, u->p, k.region, &plan.shapes, &phases)) return false;
-    plan.phases = &phases;
-    if (!phases.is_together) plan.width = 1;
-  }
-  if (plan.width == 1) flatten(&k, &plan.shapes);
+  if (!allocate(&k) || !ranges_compute(&u->arena, u->p, k.region, &k.known) ||
+      !make_plan(&k, &plan, &phases))
+    return false;
   snprintf(out->symbol, sizeof out->symbol, "vyre_%u_%.40s", index, k.region->name);
   make_function(&k, out->symbol);
   place_shared(&k);
@@ -176,6 +279,7 @@ bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
   LLVMDisposeBuilder(b);
   LLVMDisposeBuilder(k.entry);
   out->width = plan.width;
+  choose_tile(&k, &plan, out->tile_hint);
   out->scratch_bytes = k.scratch_bytes;
   return true;
 }

@@ -4,7 +4,7 @@
 #ifndef VYRE_BACKEND_CPU_CODEGEN_KERNEL_H
 #define VYRE_BACKEND_CPU_CODEGEN_KERNEL_H
 
-#include "backend/cpu/codegen/emit.h"
+#include "backend/cpu/codegen/guard.h"
 
 // for (at = from; at < end; at += step), in i64.
 typedef struct count_loop {
@@ -15,28 +15,38 @@ typedef struct count_loop {
 void count_begin(kernel *k, LLVMBuilderRef b, count_loop *l, llval from, llval end, uint64_t step);
 void count_end(kernel *k, LLVMBuilderRef b, const count_loop *l);
 
+enum { MOST_ROWS = 8 };
+
 // Invocations along x, and where they are along the other axes. All i64.
 typedef struct row {
   llval x0, x1;             // of the grid in elastic regions, of the workgroup in rigid ones
-  llval y[1], z;            // global ids
+  llval y[MOST_ROWS], z;    // global ids; y of each jammed row
   llval group[3], local[3]; // rigid regions only
   llval origin;             // global x of local x 0; NULL in elastic regions
   range code;
 } row;
 
-// The emitters of a row: for whole vectors, and for the last one.
+// The emitters of a row: for whole vectors under assumptions, for any, and for what is computed
+// once before the row.
 typedef struct versions {
-  emitter *whole, *part;
+  emitter *fast, *part, *scalar;
+  emitter *jam; // for several rows at once, or NULL
+  guards guards, jam_guards;
 } versions;
 
 typedef struct plan { // how a region is lowered
   unsigned width;
-  shapes shapes;
+  shapes shapes, fast_shapes; // as it stands, and under the assumptions
+  shapes flat;                // for one invocation: nothing differs along x
+  guards guards;
+  unsigned rows; // jammed; 1: none
+  shapes jam_shapes;
+  guards jam_guards;
   const phases *phases; // NULL when there is no barrier
 } plan;
 
 bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out);
-void emit_row(kernel *k, const versions *v, const row *r);
+void emit_row(kernel *k, versions *v, const row *r);
 void place_vector(emitter *e, const row *r, llval x); // where its invocations are
 void emit_vector(emitter *e, const row *r, llval x, llval exec);
 void poll_stop(kernel *k, LLVMBuilderRef b);
@@ -51,7 +61,7 @@ void group_rows_begin(kernel *k, LLVMBuilderRef b, group_rows *g, row *r);
 void group_rows_end(kernel *k, LLVMBuilderRef b, const group_rows *g);
 
 // barrier.c, resume.c: a workgroup with barriers.
-void emit_phases(kernel *k, LLVMBuilderRef b, const versions *v, const phases *phases, row *r);
+void emit_phases(kernel *k, LLVMBuilderRef b, versions *v, const phases *phases, row *r);
 void emit_resumed(kernel *k, emitter *e, const phases *phases, row *r);
 bool keeper_init(keeper *k, emitter *e, const phases *phases, uint64_t vectors);
 void keep_begin_vector(emitter *e, llblock skip);
@@ -60,6 +70,14 @@ void keep_end_vector(emitter *e, llval all);
 emitter *emitter_new(kernel *k, LLVMBuilderRef b, unsigned width, unsigned rows,
                      const shapes *shapes, const uint8_t *assume);
 void kernel_return(kernel *k, LLVMBuilderRef b, int code);
+// width.c. False: out of memory.
+bool choose_width(const kernel *k, const shapes *shapes, unsigned *width);
+// jam.c: rows that share what their loops load. Fills plan->rows and what belongs to it.
+bool choose_rows(kernel *k, plan *plan);
+void choose_tile(const kernel *k, const plan *plan, uint32_t tile[3]);
+void emit_jammed_rows(kernel *k, versions *v, row *r, llval y, llval y1, llval *next);
+void find_stretch(versions *v, guards *g, const row *r, llval *first, llval *end);
+void emit_stretch(kernel *k, emitter *e, const row *r, llval from, llval stop);
 llval kernel_bound(kernel *k, llval array, uint32_t axis); // i64 from lo or hi
 
 #endif

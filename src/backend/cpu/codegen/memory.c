@@ -5,23 +5,31 @@
 // be inside, a load out of bounds reads element 0 instead, which is always there (an empty buffer
 // points to zeros), and gives zero; a store is masked.
 #include "backend/cpu/codegen/access.h"
+#include "backend/cpu/codegen/guard.h"
 
 static llval zero_of(const emitter *e, const place *p, bool is_vector) {
   return LLVMConstNull(is_vector ? type_vector_of(e, p->element) : p->element);
 }
 
 static llval load_element(const emitter *e, const place *p, llval index) {
-  return LLVMBuildLoad2(e->b, p->element, place_at(e, p, index), "");
+  llval v = LLVMBuildLoad2(e->b, p->element, place_at(e, p, index), "");
+  return kernel_mark(e->k, v, p->mem);
 }
 
-static llval index_scalar(const emitter *e, ref index, unsigned row) {
+static bool is_assumed(const emitter *e, uint32_t i) {
+  return e->assume && e->assume[i - e->first] == ASSUME_INSIDE;
+}
+
+static llval index_scalar(const emitter *e, uint32_t i, unsigned row) {
+  ref index = e->p->code[i].arg[1];
+  if (is_assumed(e, i)) return guards_index(e->guards, e, index, row);
   return build_extend(e, ref_type(e->p, index), value_scalar(e, index, row));
 }
 
 // ---- loads --------------------------------------------------------------------------------------
 
 static llval load_uniform(const emitter *e, const place *p, uint32_t i, unsigned row) {
-  llval index = index_scalar(e, e->p->code[i].arg[1], row);
+  llval index = index_scalar(e, i, row);
   if (is_inside(e, p, i)) return from_memory(e, p->type, load_element(e, p, index));
   llval ok = inside_scalar(e, p, index);
   llval safe = LLVMBuildSelect(e->b, ok, index, const_i64(e->u, 0), "");
@@ -32,14 +40,14 @@ static llval load_uniform(const emitter *e, const place *p, uint32_t i, unsigned
 static llval load_wide(const emitter *e, const place *p, llval address) {
   llval v = LLVMBuildLoad2(e->b, type_vector_of(e, p->element), address, "");
   LLVMSetAlignment(v, type_bytes(p->type));
-  return v;
+  return kernel_mark(e->k, v, p->mem);
 }
 
 static llval load_masked(const emitter *e, const place *p, llval address, llval bits) {
   lltype types[2] = {type_vector_of(e, p->element), e->u->ptr};
   llval args[4] = {address, LLVMConstInt(e->u->i32, type_bytes(p->type), false), bits,
                    zero_of(e, p, true)};
-  return build_intrinsic(e, "llvm.masked.load", types, 2, args, 4);
+  return kernel_mark(e->k, build_intrinsic(e, "llvm.masked.load", types, 2, args, 4), p->mem);
 }
 
 // One element after the other; lanes without their bit read element 0 and give zero.
@@ -75,16 +83,33 @@ static bool is_line(const emitter *e, ref index) {
   return ref_type(e->p, index) != VYRE_U32 || r.lo > 0 || r.hi < UINT32_MAX;
 }
 
+// One field of as many records as there are lanes: all of them at once, and a shuffle.
+static llval load_field(const emitter *e, const place *p, uint32_t i, unsigned row) {
+  unsigned record = e->guards->record[i - e->first], field = e->guards->field[i - e->first];
+  unsigned count = record * e->width;
+  llval first = LLVMBuildSub(e->b, index_scalar(e, i, row), const_i64(e->u, field), "");
+  lltype type = LLVMVectorType(p->element, count);
+  llval all = LLVMBuildLoad2(e->b, type, place_at(e, p, first), "");
+  LLVMSetAlignment(all, type_bytes(p->type));
+  kernel_mark(e->k, all, p->mem);
+  llval lanes[64];
+  for (unsigned k = 0; k < e->width; k++)
+    lanes[k] = LLVMConstInt(e->u->i32, k * record + field, false);
+  return LLVMBuildShuffleVector(e->b, all, LLVMGetPoison(type), LLVMConstVector(lanes, e->width),
+                                "");
+}
+
 static llval load_vector(emitter *e, const place *p, uint32_t i, unsigned row) {
   ref index = e->p->code[i].arg[1];
   const shape *s = shape_of(e, index);
   bool is_contiguous = s->is_linear && s->stride == 1;
-  bool is_assumed = e->assume && e->assume[i - e->first] == ASSUME_INSIDE;
-  if (is_contiguous && e->width > 1 && (is_assumed || (!e->exec && is_inside(e, p, i))))
-    return load_wide(e, p, place_at(e, p, index_scalar(e, index, row)));
+  if (is_contiguous && e->width > 1 && (is_assumed(e, i) || (!e->exec && is_inside(e, p, i))))
+    return load_wide(e, p, place_at(e, p, index_scalar(e, i, row)));
+  if (s->is_linear && e->width > 1 && is_assumed(e, i) && e->guards->record[i - e->first])
+    return load_field(e, p, i, row);
   llval bits = access_bits(e, p, i, row);
   if (bits && is_line(e, index) && can_mask(e, p))
-    return load_masked(e, p, place_at(e, p, index_scalar(e, index, row)), bits);
+    return load_masked(e, p, place_at(e, p, index_scalar(e, i, row)), bits);
   return load_lanes(e, p, i, row, bits);
 }
 
@@ -104,7 +129,7 @@ void emit_load(emitter *e, uint32_t i) {
 // ---- stores -------------------------------------------------------------------------------------
 
 static void store_element(const emitter *e, const place *p, llval index, llval value) {
-  LLVMBuildStore(e->b, value, place_at(e, p, index));
+  kernel_mark(e->k, LLVMBuildStore(e->b, value, place_at(e, p, index)), p->mem);
 }
 
 // The value of the last active lane, as if they ran in order.
@@ -122,11 +147,11 @@ static llval last_active(const emitter *e, llval vector) {
 
 static void store_uniform(emitter *e, const place *p, uint32_t i, unsigned row) {
   const inst *in = &e->p->code[i];
-  llval index = index_scalar(e, in->arg[1], row), ok = NULL;
+  llval index = index_scalar(e, i, row), ok = NULL;
   llval value = is_uniform(e, in->arg[2]) ? value_scalar(e, in->arg[2], row)
                                           : last_active(e, value_vector(e, in->arg[2], row));
   if (!is_inside(e, p, i)) ok = inside_scalar(e, p, index);
-  if (e->exec) ok = bits_and(e, ok, bits_any(e, mask_test(e, e->exec)));
+  if (e->exec) ok = bits_and(e, ok, mask_any(e, e->exec));
   value = to_memory(e, p->type, value);
   if (!ok) {
     store_element(e, p, index, value);
@@ -141,13 +166,15 @@ static void store_uniform(emitter *e, const place *p, uint32_t i, unsigned row) 
 }
 
 static void store_wide(const emitter *e, const place *p, llval address, llval value) {
-  LLVMSetAlignment(LLVMBuildStore(e->b, value, address), type_bytes(p->type));
+  llval stored = LLVMBuildStore(e->b, value, address);
+  LLVMSetAlignment(stored, type_bytes(p->type));
+  kernel_mark(e->k, stored, p->mem);
 }
 
 static void store_masked(const emitter *e, const place *p, llval address, llval value, llval bits) {
   lltype types[2] = {type_vector_of(e, p->element), e->u->ptr};
   llval args[4] = {value, address, LLVMConstInt(e->u->i32, type_bytes(p->type), false), bits};
-  build_intrinsic(e, "llvm.masked.store", types, 2, args, 4);
+  kernel_mark(e->k, build_intrinsic(e, "llvm.masked.store", types, 2, args, 4), p->mem);
 }
 
 static void store_lanes(const emitter *e, const place *p, vyre_type type, llval indices,
@@ -166,6 +193,14 @@ static void store_lanes(const emitter *e, const place *p, vyre_type type, llval 
   lanes_end(e, &l);
 }
 
+// Only this invocation writes the element, and only this thread runs the vector: what inactive
+// lanes have there may be written back. Selected stores are slow on many CPUs.
+static void store_blended(const emitter *e, const place *p, llval address, llval value,
+                          llval bits) {
+  llval old = load_wide(e, p, address);
+  store_wide(e, p, address, LLVMBuildSelect(e->b, bits, value, old, ""));
+}
+
 static void store_vector(emitter *e, const place *p, uint32_t i, unsigned row) {
   const inst *in = &e->p->code[i];
   ref index = in->arg[1];
@@ -173,8 +208,13 @@ static void store_vector(emitter *e, const place *p, uint32_t i, unsigned row) {
   llval value = to_memory(e, p->type, value_vector(e, in->arg[2], row));
   llval bits = access_bits(e, p, i, row);
   bool is_contiguous = s->is_linear && s->stride == 1 && e->width > 1;
+  if (is_contiguous && bits && is_assumed(e, i) && e->k->is_own[mem_index(in->arg[0])] &&
+      mem_space(in->arg[0]) == MEM_BUFFER) {
+    store_blended(e, p, place_at(e, p, index_scalar(e, i, row)), value, bits);
+    return;
+  }
   if (is_contiguous && (!bits || (is_line(e, index) && can_mask(e, p)))) {
-    llval address = place_at(e, p, index_scalar(e, index, row));
+    llval address = place_at(e, p, index_scalar(e, i, row));
     if (bits)
       store_masked(e, p, address, value, bits);
     else

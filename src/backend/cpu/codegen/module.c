@@ -50,6 +50,8 @@ static void unit_open(unit *u) {
   LLVMSetModuleDataLayout(u->module, layout);
   LLVMDisposeTargetData(layout);
   fill_types(u);
+  u->scope_kind = LLVMGetMDKindIDInContext(u->context, "alias.scope", 11);
+  u->noalias_kind = LLVMGetMDKindIDInContext(u->context, "noalias", 7);
   lltype block = LLVMArrayType2(u->i64, 8);
   u->zeros = LLVMAddGlobal(u->module, block, "zeros");
   LLVMSetInitializer(u->zeros, LLVMConstNull(block));

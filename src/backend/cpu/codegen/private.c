@@ -157,7 +157,7 @@ static void store_at_vector(const emitter *e, const private_place *p, const inst
 void private_store(emitter *e, uint32_t i) {
   const inst *in = &e->p->code[i];
   uint32_t array = mem_index(in->arg[0]);
-  bool keeps_old = e->exec && parted_since(e, e->declared[array - e->first]);
+  bool keeps_old = e->exec && parted_since(e, array);
   for (unsigned row = 0; row < row_count(e, array); row++) {
     private_place p = place_private(e, array, row);
     if (is_uniform(e, in->arg[1]))

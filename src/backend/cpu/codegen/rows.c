@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops over boxes and rows. A row is cut into vectors: whole ones, and a last one in
-// which only some lanes are active. The body is lowered once for each of the two.
+// Loops over boxes and rows. A row is cut into vectors: whole ones where the assumptions hold (see
+// guard.h), and elsewhere vectors in which only some lanes are active. The body is lowered once for
+// each of the two.
 #include "backend/cpu/codegen/kernel.h"
 
 // ---- loops --------------------------------------------------------------------------------------
@@ -33,6 +34,18 @@ void count_end(kernel *k, LLVMBuilderRef b, const count_loop *l) {
 
 // ---- vectors ------------------------------------------------------------------------------------
 
+// The operations that read each variable and array.
+static void find_uses(emitter *e) {
+  for (uint32_t i = e->first; i < e->k->region->body.end; i++) {
+    const inst *in = &e->p->code[i];
+    bool is_load = in->op == VYRE_OP_LOAD && mem_space(in->arg[0]) == MEM_PRIVATE;
+    if (in->op != VYRE_OP_GET && !is_load) continue;
+    range *used = &e->used[(is_load ? mem_index(in->arg[0]) : in->arg[0]) - e->first];
+    if (!used->first) used->first = i;
+    used->end = i;
+  }
+}
+
 emitter *emitter_new(kernel *k, LLVMBuilderRef b, unsigned width, unsigned rows,
                      const shapes *shapes, const uint8_t *assume) {
   arena *a = &k->u->arena;
@@ -45,10 +58,13 @@ emitter *emitter_new(kernel *k, LLVMBuilderRef b, unsigned width, unsigned rows,
   e->first = k->region->body.first;
   e->values = arena_alloc_array(a, (size_t)count * rows, sizeof(llval));
   e->storage = arena_alloc_array(a, (size_t)count * rows, sizeof(llval));
+  e->wide = arena_alloc_array(a, count, sizeof(llval));
   e->declared = arena_alloc_array(a, count, sizeof *e->declared);
+  e->used = arena_alloc_array(a, count, sizeof *e->used);
   e->made = arena_alloc_array(a, count, sizeof *e->made);
   e->y = arena_alloc_array(a, rows, sizeof(llval));
-  bool ok = e->values && e->storage && e->declared && e->made && e->y;
+  bool ok = e->values && e->storage && e->wide && e->declared && e->made && e->used && e->y;
+  if (ok) find_uses(e);
   if (ok && (shapes->returns & AXIS_X)) e->returned = build_variable(e, type_mask(e), "returned");
   return ok ? e : NULL;
 }
@@ -56,13 +72,13 @@ emitter *emitter_new(kernel *k, LLVMBuilderRef b, unsigned width, unsigned rows,
 void place_vector(emitter *e, const row *r, llval x) {
   e->x = r->origin ? LLVMBuildAdd(e->b, r->origin, x, "") : x;
   e->local_x = x;
-  e->y[0] = r->y[0];
+  for (unsigned i = 0; i < e->rows; i++) e->y[i] = r->y[i];
   e->z = r->z;
   for (int axis = 0; axis < 3; axis++) {
     e->group[axis] = r->group[axis];
     e->local[axis] = r->local[axis];
   }
-  if (!e->keep) return;
+  if (!e->keep || !r->local[1]) return;
   const uint32_t *size = e->k->region->workgroup;
   uint64_t vectors = (size[0] + e->width - 1) / e->width;
   llval at = LLVMBuildMul(e->b, r->local[2], const_i64(e->u, size[1]), "");
@@ -99,31 +115,101 @@ static llval tail_mask(const emitter *e, llval x, llval x1) {
 }
 
 bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out) {
-  out->whole = emitter_new(k, b, plan->width, 1, &plan->shapes, NULL);
+  bool is_guarded = plan->guards.count > 0;
+  const shapes *fast = is_guarded ? &plan->fast_shapes : &plan->shapes;
+  out->guards = plan->guards;
+  out->fast = emitter_new(k, b, plan->width, 1, fast, is_guarded ? plan->guards.assume : NULL);
   out->part = emitter_new(k, b, plan->width, 1, &plan->shapes, NULL);
-  return out->whole && out->part;
+  out->scalar = emitter_new(k, b, 1, 1, &plan->flat, NULL);
+  if (!out->fast || !out->part || !out->scalar) return false;
+  out->fast->guards = &out->guards;
+  out->jam = NULL;
+  if (plan->rows < 2) return true;
+  out->jam_guards = plan->jam_guards;
+  out->jam = emitter_new(k, b, plan->width, plan->rows, &plan->jam_shapes, plan->jam_guards.assume);
+  if (out->jam) out->jam->guards = &out->jam_guards;
+  return out->jam != NULL;
 }
 
-void emit_row(kernel *k, const versions *v, const row *r) {
-  LLVMBuilderRef b = v->whole->b;
-  unsigned width = v->whole->width;
-  count_loop l;
-  llval last = LLVMBuildSub(b, r->x1, const_i64(k->u, width - 1), "");
-  llval is_less = LLVMBuildICmp(b, LLVMIntSLT, last, r->x0, "");
-  last = LLVMBuildSelect(b, is_less, r->x0, last, "");
-  count_begin(k, b, &l, r->x0, last, width);
-  emit_vector(v->whole, r, l.at, NULL);
-  count_end(k, b, &l);
-  bool has_tail = width > 1;
-  if (has_tail && LLVMIsConstant(r->x1) && LLVMIsConstant(r->x0))
-    has_tail = (LLVMConstIntGetZExtValue(r->x1) - LLVMConstIntGetZExtValue(r->x0)) % width;
-  if (!has_tail) return;
-  llblock tail = new_block(k, "tail"), after = new_block(k, "row_done");
-  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, l.at, r->x1, ""), tail, after);
-  LLVMPositionBuilderAtEnd(b, tail);
-  emit_vector(v->part, r, l.at, tail_mask(v->part, l.at, r->x1));
-  LLVMBuildBr(b, after);
+// The stretch of the row for which the assumptions hold.
+void find_stretch(versions *v, guards *g, const row *r, llval *first, llval *end) {
+  *first = r->x0;
+  *end = r->x1;
+  if (!g->count) return;
+  place_vector(v->scalar, r, const_i64(v->scalar->u, 0));
+  guards_emit(g, r->code, v->scalar, r->x0, r->x1, first, end);
+}
+
+// Whole vectors from `from` on, at least one, until `stop`.
+void emit_stretch(kernel *k, emitter *e, const row *r, llval from, llval stop) {
+  LLVMBuilderRef b = e->b;
+  llblock before = LLVMGetInsertBlock(b), loop = new_block(k, "vectors");
+  llblock after = new_block(k, "after_vectors");
+  LLVMBuildBr(b, loop);
+  LLVMPositionBuilderAtEnd(b, loop);
+  llval at = LLVMBuildPhi(b, k->u->i64, "x");
+  LLVMAddIncoming(at, &from, &before, 1);
+  emit_vector(e, r, at, NULL);
+  llval next = LLVMBuildNSWAdd(b, at, const_i64(k->u, e->width), "");
+  llblock latch = LLVMGetInsertBlock(b);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, next, stop, ""), loop, after);
+  LLVMAddIncoming(at, &next, &latch, 1);
   LLVMPositionBuilderAtEnd(b, after);
+}
+
+// Without assumptions and with nothing left over, one loop is all.
+static bool is_even(const versions *v, const row *r) {
+  if (v->guards.count) return false;
+  if (v->fast->width == 1) return true;
+  if (!LLVMIsConstant(r->x1) || !LLVMIsConstant(r->x0)) return false;
+  uint64_t length = LLVMConstIntGetZExtValue(r->x1) - LLVMConstIntGetZExtValue(r->x0);
+  return length % v->fast->width == 0;
+}
+
+// From x on: whole vectors as far as the stretch goes, else one vector lane by lane, and again.
+static void emit_mixed_row(kernel *k, versions *v, const row *r) {
+  LLVMBuilderRef b = v->fast->b;
+  llval first, end, width = const_i64(k->u, v->fast->width);
+  find_stretch(v, &v->guards, r, &first, &end);
+  llval last = LLVMBuildSub(b, end, width, "");
+  llblock before = LLVMGetInsertBlock(b), head = new_block(k, "row"), fast = new_block(k, "fast");
+  llblock rest = new_block(k, "rest"), part = new_block(k, "partly"),
+          done = new_block(k, "row_done");
+  LLVMBuildBr(b, head);
+  LLVMPositionBuilderAtEnd(b, head);
+  llval x = LLVMBuildPhi(b, k->u->i64, "x");
+  LLVMAddIncoming(x, (llval[]){r->x0}, &before, 1);
+  llval is_in = LLVMBuildICmp(b, LLVMIntSGE, x, first, "");
+  llval is_room = LLVMBuildICmp(b, LLVMIntSLE, x, last, "");
+  LLVMBuildCondBr(b, LLVMBuildAnd(b, is_in, is_room, ""), fast, rest);
+  LLVMPositionBuilderAtEnd(b, fast);
+  llval turns = LLVMBuildUDiv(b, LLVMBuildSub(b, last, x, ""), width, "");
+  llval whole = LLVMBuildMul(b, LLVMBuildAdd(b, turns, const_i64(k->u, 1), ""), width, "");
+  llval stop = LLVMBuildAdd(b, x, whole, "");
+  emit_stretch(k, v->fast, r, x, stop);
+  llblock latch = LLVMGetInsertBlock(b);
+  LLVMBuildBr(b, head);
+  LLVMAddIncoming(x, &stop, &latch, 1);
+  LLVMPositionBuilderAtEnd(b, rest);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, x, r->x1, ""), part, done);
+  LLVMPositionBuilderAtEnd(b, part);
+  emit_vector(v->part, r, x, v->part->width == 1 ? NULL : tail_mask(v->part, x, r->x1));
+  llval after = LLVMBuildNSWAdd(b, x, width, "");
+  llblock from = LLVMGetInsertBlock(b);
+  LLVMBuildBr(b, head);
+  LLVMAddIncoming(x, &after, &from, 1);
+  LLVMPositionBuilderAtEnd(b, done);
+}
+
+void emit_row(kernel *k, versions *v, const row *r) {
+  if (!is_even(v, r)) {
+    emit_mixed_row(k, v, r);
+    return;
+  }
+  count_loop l;
+  count_begin(k, v->fast->b, &l, r->x0, r->x1, v->fast->width);
+  emit_vector(v->fast, r, l.at, NULL);
+  count_end(k, v->fast->b, &l);
 }
 
 // ---- boxes --------------------------------------------------------------------------------------
@@ -133,19 +219,39 @@ void poll_stop(kernel *k, LLVMBuilderRef b) {
   build_poll(&e);
 }
 
+// A loop whose step is how many rows were done.
+static void emit_rows(kernel *k, LLVMBuilderRef b, versions *v, row *r, llval y0, llval y1) {
+  llblock before = LLVMGetInsertBlock(b), head = new_block(k, "rows"), body = new_block(k, "body");
+  llblock done = new_block(k, "rows_done");
+  LLVMBuildBr(b, head);
+  LLVMPositionBuilderAtEnd(b, head);
+  llval y = LLVMBuildPhi(b, k->u->i64, "y"), next;
+  LLVMAddIncoming(y, &y0, &before, 1);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, y, y1, ""), body, done);
+  LLVMPositionBuilderAtEnd(b, body);
+  poll_stop(k, b);
+  if (v->jam) {
+    emit_jammed_rows(k, v, r, y, y1, &next);
+  } else {
+    r->y[0] = y;
+    emit_row(k, v, r);
+    next = LLVMBuildNSWAdd(b, y, const_i64(k->u, 1), "");
+  }
+  llblock latch = LLVMGetInsertBlock(b);
+  LLVMBuildBr(b, head);
+  LLVMAddIncoming(y, &next, &latch, 1);
+  LLVMPositionBuilderAtEnd(b, done);
+}
+
 void emit_box(kernel *k, LLVMBuilderRef b, const plan *plan) {
-  count_loop z, y;
+  count_loop z;
   versions v;
   if (!versions_new(k, b, plan, &v)) return;
   row r = {.x0 = kernel_bound(k, k->lo, 0), .x1 = kernel_bound(k, k->hi, 0)};
   llval y0 = kernel_bound(k, k->lo, 1), y1 = kernel_bound(k, k->hi, 1);
   count_begin(k, b, &z, kernel_bound(k, k->lo, 2), kernel_bound(k, k->hi, 2), 1);
-  count_begin(k, b, &y, y0, y1, 1);
-  poll_stop(k, b);
-  r.y[0] = y.at;
   r.z = z.at;
   r.code = k->region->body;
-  emit_row(k, &v, &r);
-  count_end(k, b, &y);
+  emit_rows(k, b, &v, &r, y0, y1);
   count_end(k, b, &z);
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// How many invocations make a vector: as many as fill a register with the element type that the
+// body mostly works on, times two or four when the values that live at once leave registers free.
+// Several registers per value hide the latency of chains of operations and share the cost of what
+// is scalar. Only speed depends on it.
+#include "backend/cpu/codegen/kernel.h"
+
+// A loop's body counts as if it ran this often.
+enum { LOOP_WEIGHT = 10, DEEPEST = 4 };
+
+typedef struct estimate {
+  const kernel *k;
+  const shapes *shapes;
+  uint64_t weight[9]; // of operations on elements of so many bytes
+  uint32_t *last;     // per operation: where its value or variable is used last
+  uint32_t pressure;  // most vectors that live at once
+  bool has_loop;
+} estimate;
+
+static bool is_vector(const estimate *s, uint32_t i) {
+  const shape *v = shape_at(s->shapes, i);
+  return (v->axes & AXIS_X) && !v->is_linear;
+}
+
+static void weigh(estimate *s) {
+  const region *r = s->k->region;
+  uint64_t factor = 1;
+  unsigned depth = 0;
+  for (uint32_t i = r->body.first; i < r->body.end; i++) {
+    const inst *in = &s->k->p->code[i];
+    bool opens = in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE;
+    bool closes = in->op == VYRE_OP_END && s->k->p->code[in->arg[1]].op != VYRE_OP_IF;
+    if (opens && depth++ < DEEPEST) factor *= LOOP_WEIGHT;
+    if (closes && --depth < DEEPEST) factor /= LOOP_WEIGHT;
+    s->has_loop |= opens;
+    if (in->type && in->type != VYRE_BOOL && is_vector(s, i))
+      s->weight[type_bytes(in->type)] += factor;
+    if (in->op == VYRE_OP_STORE && !ref_is_const(in->arg[1]) && !ref_is_const(in->arg[2]))
+      s->weight[type_bytes(ref_type(s->k->p, in->arg[2]))] += factor;
+  }
+}
+
+// The smallest size that nearly everything fits.
+static unsigned element_bytes(const estimate *s) {
+  uint64_t all = s->weight[1] + s->weight[2] + s->weight[4] + s->weight[8], larger = all;
+  if (!all) return 4;
+  for (unsigned bytes = 1; bytes < 8; bytes *= 2) {
+    larger -= s->weight[bytes];
+    if (larger * 5 <= all) return bytes;
+  }
+  return 8;
+}
+
+// ---- registers ----------------------------------------------------------------------------------
+
+typedef struct open_loops {
+  uint32_t at[LIMIT_DEPTH], end[LIMIT_DEPTH];
+  uint32_t count;
+} open_loops;
+
+// A value from outside of a loop lives until the loop's end.
+static void use(estimate *s, const open_loops *loops, uint32_t made, uint32_t user) {
+  for (uint32_t k = 0; k < loops->count; k++) {
+    if (loops->at[k] <= made) continue;
+    user = loops->end[k];
+    break;
+  }
+  uint32_t *last = &s->last[made - s->k->region->body.first];
+  if (*last < user) *last = user;
+}
+
+static void find_last(estimate *s) {
+  const region *r = s->k->region;
+  open_loops loops = {.count = 0};
+  for (uint32_t i = r->body.first; i < r->body.end; i++) {
+    const inst *in = &s->k->p->code[i];
+    const char *operands = op_table[in->op].operands;
+    for (int k = 0; operands[k]; k++) {
+      bool is_value = operands[k] == 'v' && !ref_is_const(in->arg[k]);
+      if (is_value || operands[k] == 'x') use(s, &loops, in->arg[k], i);
+    }
+    if (in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE) {
+      loops.at[loops.count] = i;
+      loops.end[loops.count++] = in->arg[in->op == VYRE_OP_FOR ? 3 : 2];
+    }
+    if (in->op == VYRE_OP_END && s->k->p->code[in->arg[1]].op != VYRE_OP_IF) loops.count--;
+  }
+}
+
+static void find_pressure(estimate *s, uint32_t *ending) {
+  uint32_t first = s->k->region->body.first, live = 0;
+  for (uint32_t i = first; i < s->k->region->body.end; i++) {
+    uint32_t last = s->last[i - first];
+    // Getting and copying makes no new value.
+    unsigned op = s->k->p->code[i].op;
+    if (last && op != VYRE_OP_GET && op != VYRE_OP_COPY && is_vector(s, i)) {
+      live++;
+      ending[last - first]++;
+    }
+    if (live > s->pressure) s->pressure = live;
+    live -= ending[i - first];
+  }
+}
+
+// ---- choice -------------------------------------------------------------------------------------
+
+static unsigned largest_divisor(unsigned width, uint32_t size) {
+  while (width > size) width /= 2;
+  while (width > 4 && size % width) width /= 2;
+  return width;
+}
+
+bool choose_width(const kernel *k, const shapes *shapes, unsigned *out) {
+  *out = k->u->options->width;
+  if (*out) return true;
+  arena *a = &k->u->arena;
+  uint32_t count = k->region->body.end - k->region->body.first + 1;
+  estimate s = {.k = k, .shapes = shapes};
+  s.last = arena_alloc_array(a, count, sizeof *s.last);
+  uint32_t *ending = arena_alloc_array(a, count, sizeof *ending);
+  if (!s.last || !ending) return false;
+  weigh(&s);
+  find_last(&s);
+  find_pressure(&s, ending);
+  unsigned registers = k->u->target->has_predicates ? 30 : 15;
+  unsigned width = k->u->target->vector_bits / 8 / element_bytes(&s);
+  // Without a loop, values that do not fit go to the stack once, and longer chains of independent
+  // work are worth more.
+  if (!s.has_loop || s.pressure * 2 <= registers + 3) width *= 2;
+  if (width > 64) width = 64;
+  *out = k->region->is_elastic ? width : largest_divisor(width, k->region->workgroup[0]);
+  return true;
+}

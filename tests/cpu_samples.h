@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// Small programs in the text form, run on the CPU backend at every width and tier beside the
+// reference. For tests of the code generator.
+#ifndef VYRE_TESTS_CPU_SAMPLES_H
+#define VYRE_TESTS_CPU_SAMPLES_H
+
+#include "conform/compare.h"
+#include "conform/generate.h"
+#include "ir/program.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <setjmp.h>
+#include <string.h>
+#include <cmocka.h>
+
+typedef struct sample {
+  const char *text;
+  uint32_t lengths[4];  // elements of the bound buffers
+  uint64_t params[4];   // bits
+  vyre_status expected; // on both sides
+  bool is_small;        // inputs are small numbers, not any bits
+} sample;
+
+static vyre_program *parse(const char *text) {
+  vyre_program *p = NULL;
+  vyre_error e = {0};
+  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
+    fail_msg("%u:%u: %s\n%s", e.line, e.column, e.message, e.excerpt);
+  return p;
+}
+
+static void fill(random_state *r, const sample *s, vyre_type type, vyre_span *span) {
+  generate_fill(r, type, span);
+  size_t size = vyre_type_size(type);
+  for (size_t i = 0; s->is_small && i + size <= span->size_bytes; i += size) {
+    float f = (float)random_below(r, 64);
+    uint64_t bits = random_below(r, 64);
+    if (type == VYRE_F32) memcpy(&bits, &f, sizeof f);
+    memcpy((char *)span->data + i, &bits, size);
+  }
+}
+
+static void make_trial(const sample *s, trial *t) {
+  random_state r = {42};
+  *t = (trial){.program = parse(s->text)};
+  t->params = calloc(t->program->param_count + 1u, sizeof *t->params);
+  t->buffers = calloc(t->program->buffer_count + 1u, sizeof *t->buffers);
+  for (; t->param_count < t->program->param_count; t->param_count++)
+    t->params[t->param_count] =
+        (vyre_scalar){t->program->params[t->param_count].type, s->params[t->param_count]};
+  for (uint32_t i = 0; i < t->program->buffer_count; i++) {
+    const buffer *b = &t->program->buffers[i];
+    if (b->is_transient) continue;
+    size_t size = s->lengths[t->buffer_count] * vyre_type_size(b->type);
+    vyre_span *span = &t->buffers[t->buffer_count++];
+    *span = (vyre_span){malloc(size + 1), size};
+    fill(&r, s, b->type, span);
+  }
+}
+
+static void check(const sample *s) {
+  static const uint32_t widths[] = {0, 1, 2, 4, 8, 16, 32, 64};
+  trial t;
+  make_trial(s, &t);
+  outcome o;
+  assert_true(trial_run(&t, NULL, "ref", NULL, (trial_limits){.fuel = COMPARE_FUEL}, &o));
+  if (o.status != s->expected) fail_msg("ref: %s\n%s", o.error.message, s->text);
+  outcome_fini(&o);
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+    for (int tier = 0; tier < 2; tier++) {
+      vyre_compile_options options = {
+          .vector_width = widths[i], .tier = (vyre_tier)tier, .threads = 1};
+      difference d;
+      assert_true(compare_run(&t, NULL, "cpu", &options, &d));
+      if (d.verdict != SAME) fail_msg("width %u tier %d: %s\n%s", widths[i], tier, d.text, s->text);
+    }
+  trial_fini(&t);
+}
+
+#endif

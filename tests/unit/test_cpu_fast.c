@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs whose fast version rests on assumptions that hold for part of a row only: bounds,
+// conditions on ids, conversions, clamps, records, jammed rows. Sizes are chosen so that stretches
+// begin and end anywhere.
+#include "../cpu_samples.h"
+
+static void test_streams(void **state) {
+  (void)state;
+  for (uint32_t n = 0; n < 140; n += 23)
+    check(&(sample){.text = "program saxpy(a: f32)\n"
+                            "buffer x: f32[] read\n"
+                            "buffer y: f32[] readwrite\n"
+                            "region r grid(100) workgroup(64) {\n"
+                            "  let i = global_id.x\n"
+                            "  y[i] = a * x[i] + y[i]\n"
+                            "}\n",
+                    .lengths = {n, 117},
+                    .params = {0x40000000},
+                    .is_small = true});
+}
+
+static void test_stencil(void **state) {
+  (void)state;
+  static const uint64_t ns[] = {0, 1, 2, 17, 90, 100, 4000};
+  for (size_t k = 0; k < sizeof ns / sizeof *ns; k++)
+    check(&(sample){.text = "program stencil(n: i32)\n"
+                            "buffer x: f32[] read\n"
+                            "buffer y: f32[] write\n"
+                            "region r grid(100) workgroup(64) {\n"
+                            "  let i = i32(u64(global_id.x))\n"
+                            "  if i >= n { return }\n"
+                            "  if i > 0 && i < n - 1 {\n"
+                            "    y[i] = x[i - 1] * 0.25 + (x[i] * 0.5 + x[i + 1] * 0.25)\n"
+                            "  } else { y[i] = x[i] }\n"
+                            "}\n"
+                            "region q grid(100) workgroup(64) {\n"
+                            "  let i = global_id.x\n"
+                            "  if i == 40 { y[i] = 7.0 }\n"
+                            "  if i != 77 && u32(n) != i { y[99 - i] = x[i] } else { y[i] = 1.0 }\n"
+                            "}\n",
+                    .lengths = {95, 100},
+                    .params = {ns[k]},
+                    .is_small = true});
+}
+
+static void test_convolution(void **state) {
+  (void)state;
+  static const uint64_t sizes[][2] = {{1, 1}, {19, 7}, {40, 3}, {33, 20}};
+  for (size_t k = 0; k < 4; k++)
+    check(&(sample){.text = "program conv(w: i32, h: i32)\n"
+                            "buffer x: f32[] read\n"
+                            "buffer y: f32[] write\n"
+                            "buffer k: f32[9] read\n"
+                            "region r grid(w, h) workgroup(64) {\n"
+                            "  let i = i32(global_id.x)\n"
+                            "  let j = i32(global_id.y)\n"
+                            "  var s: f32 = 0.0\n"
+                            "  var c: f32 = 0.0\n"
+                            "  for dy in -1i32..2 { for dx in -1i32..2 {\n"
+                            "    let xx = i + dx\n"
+                            "    let yy = j + dy\n"
+                            "    if xx >= 0 && xx < w && yy >= 0 && yy < h {\n"
+                            "      s = s + x[yy * w + xx] * k[(dy + 1) * 3 + dx + 1]\n"
+                            "    }\n"
+                            "    c = c + x[min(max(yy, 0), h - 1) * w + max(min(xx, w - 1), 0)]\n"
+                            "  } }\n"
+                            "  y[j * w + i] = s + c\n"
+                            "}\n",
+                    .lengths = {600, 650, 9},
+                    .params = {sizes[k][0], sizes[k][1]},
+                    .is_small = true});
+}
+
+static void test_records(void **state) {
+  (void)state;
+  for (uint32_t n = 120; n < 136; n += 5)
+    check(&(sample){.text =
+                        "program records(base: u32)\n"
+                        "buffer x: i32[] read\n"
+                        "buffer b: u8[] read\n"
+                        "buffer y: i32[] write\n"
+                        "region r grid(44) workgroup(64) {\n"
+                        "  let i = global_id.x\n"
+                        "  let at = base + i * 3\n"
+                        "  y[i * 2] = x[at] + x[at + 1] * 5 + x[at + 2] * 7 + x[at + 3]\n"
+                        "  y[i * 2 + 1] = x[(i << 1) - 1] + x[4 * i + 2] * 3 + i32(b[i * 4 + 3])\n"
+                        "}\n",
+                    .lengths = {n, n, n},
+                    .params = {n % 3},
+                    .is_small = true});
+}
+
+// Each invocation writes its own element only, in some branches.
+static void test_own_elements(void **state) {
+  (void)state;
+  check(&(sample){
+      .text = "program own()\n"
+              "buffer x: i32[] read\n"
+              "buffer y: i32[] readwrite\n"
+              "buffer z: u8[] write\n"
+              "region r grid(100) workgroup(64) {\n"
+              "  let i = global_id.x\n"
+              "  let v = x[i]\n"
+              "  if v > 20 { y[i] = v\n z[i32(i)] = u8(v) } else { if v > 10 { y[i] = -v } }\n"
+              "  for k in 0..v { if k == 5 { y[i] = y[i] + 1 } }\n"
+              "}\n",
+      .lengths = {95, 97, 90},
+      .is_small = true});
+}
+
+static const char product[] = "program product(n: i32, m: i32)\n"
+                              "buffer a: f32[] read\n"
+                              "buffer b: f32[] read\n"
+                              "buffer c: f32[] readwrite\n"
+                              "region r grid(n, m) workgroup(64) {\n"
+                              "  let x = i32(global_id.x)\n"
+                              "  let y = i32(global_id.y)\n"
+                              "  var s: f32 = 0.0\n"
+                              "  for k in 0i32..n { s = s + a[y * n + k] * b[k * n + x] }\n"
+                              "  c[y * n + x] = s + c[y * n + x]\n"
+                              "}\n";
+
+static void test_products(void **state) {
+  (void)state;
+  static const uint64_t sizes[][2] = {{1, 1}, {16, 6}, {37, 13}, {70, 9}};
+  for (size_t k = 0; k < 4; k++) {
+    check(&(sample){.text = product,
+                    .lengths = {5000, 5000, 5000},
+                    .params = {sizes[k][0], sizes[k][1]},
+                    .is_small = true});
+    // The last rows and columns are not there.
+    check(&(sample){.text = product,
+                    .lengths = {300, 1200, 400},
+                    .params = {sizes[k][0], sizes[k][1]},
+                    .is_small = true});
+  }
+}
+
+// Sums that wrap, products that do not fit 64 bits, loops that do not run.
+static void test_extreme_indices(void **state) {
+  (void)state;
+  static const uint64_t values[][2] = {{0x7fffffff, 0x7fffffffffffffff},
+                                       {0x80000000, 0x8000000000000000},
+                                       {0xffffffff, ~0ull},
+                                       {3, 5}};
+  for (size_t k = 0; k < 4; k++)
+    check(&(sample){.text = "program extreme(n: i32, m: i64)\n"
+                            "buffer x: i32[] read\n"
+                            "buffer y: i32[] write\n"
+                            "region r grid(40, 5) workgroup(64) {\n"
+                            "  let i = i32(global_id.x)\n"
+                            "  let j = i32(global_id.y)\n"
+                            "  var s: i32 = x[i + n] + x[i * 3 + n * j] + x[i64(i) + m]\n"
+                            "  s = s + x[u64(global_id.x) + u64(m) * u64(m)] + x[i64(i + n)]\n"
+                            "  s = s + x[(i64(i) + m * i64(j)) * 2] + x[m * m * m + i64(i)]\n"
+                            "  for k in n..i32(m) { s = s + x[i + k]\n if k > n + 3 { break } }\n"
+                            "  for k in u32(n)..u32(n) + 3 { s = s + x[k + global_id.x] }\n"
+                            "  if i + n < 30 && i64(i) - m > -20 { s = s * 3 }\n"
+                            "  y[j * 40 + i] = s\n"
+                            "}\n",
+                    .lengths = {60, 200},
+                    .params = {values[k][0], values[k][1]},
+                    .is_small = true});
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_streams),         cmocka_unit_test(test_stencil),
+      cmocka_unit_test(test_convolution),     cmocka_unit_test(test_records),
+      cmocka_unit_test(test_own_elements),    cmocka_unit_test(test_products),
+      cmocka_unit_test(test_extreme_indices),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
