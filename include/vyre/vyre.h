@@ -180,6 +180,62 @@ VYRE_API vyre_status vyre_program_extents(const vyre_program *program, const vyr
                                           uint64_t *lengths, uint64_t (*grids)[3],
                                           vyre_error *error);
 
+/* ---- OpenCL C -------------------------------------------------------------------------------- */
+
+/* docs/OPENCL.md says how a kernel becomes a program. The frontend is a module that is opened by
+ * the first of these calls; they may be made from any thread. */
+
+typedef struct vyre_opencl_local {
+  const char *name;    /* of an argument that points to local memory */
+  uint64_t size_bytes; /* of the array that it points to */
+} vyre_opencl_local;
+
+typedef struct vyre_opencl_options {
+  const char *kernel;        /* NULL: the only one of the file */
+  const char *build_options; /* "-DN=4 -Iinclude -cl-single-precision-constant"; NULL: none */
+  uint32_t workgroup[3];     /* zeros: reqd_work_group_size where stated, else 64, 1, 1 */
+  uint32_t rank;             /* axes of the grid at least; 0: as many as the kernel uses */
+  uint64_t global_offset[3]; /* added to get_global_id */
+  const vyre_opencl_local *locals;
+  uint32_t local_count;
+} vyre_opencl_options;
+
+/* Makes a program from one kernel. Its grid is in the parameters grid_x, grid_y, grid_z, which
+ * follow the kernel's own. `name` is the path of the source, for messages and includes; it and
+ * `options` may be NULL. */
+VYRE_API vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *name,
+                                              const vyre_opencl_options *options,
+                                              vyre_program **out, vyre_error *error);
+
+typedef enum vyre_opencl_space {
+  VYRE_OPENCL_VALUE = 0, /* passed by value */
+  VYRE_OPENCL_GLOBAL,
+  VYRE_OPENCL_CONSTANT,
+  VYRE_OPENCL_LOCAL,
+  VYRE_OPENCL_OTHER /* images, samplers, pipes: no program is made from such a kernel */
+} vyre_opencl_space;
+
+typedef struct vyre_opencl_arg {
+  const char *name;
+  const char *type; /* as OpenCL C writes it, of what is pointed to for pointers: "float4" */
+  vyre_opencl_space space;
+  uint64_t size_bytes; /* of that type */
+  bool is_const;       /* a pointer to const */
+} vyre_opencl_arg;
+
+typedef struct vyre_opencl_kernel {
+  const char *name;
+  uint32_t line;         /* in the file that holds it */
+  uint32_t workgroup[3]; /* reqd_work_group_size; zeros where not stated */
+  uint32_t arg_count;
+  const vyre_opencl_arg *args;
+} vyre_opencl_kernel;
+
+/* Lists the kernels of a source. One vyre_free of *out frees all of it. */
+VYRE_API vyre_status vyre_opencl_kernels(const char *text, size_t size, const char *name,
+                                         const char *build_options, vyre_opencl_kernel **out,
+                                         uint32_t *count, vyre_error *error);
+
 /* ---- building -------------------------------------------------------------------------------- */
 
 /* One builder makes one program, on one thread. Mistakes are sticky: the first one is kept and

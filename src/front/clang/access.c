@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+//
+// Loads and stores. An object in memory has words of one type; an access of another type of the
+// same size takes the bits, a larger one takes several words. There is no smaller one, because the
+// size of the word is a divisor of all accesses.
+#include "front/clang/lower.h"
+
+static vyre_type leaf_scalar(const ctype *type) {
+  return type->kind == T_POINTER ? VYRE_U64 : type->scalar;
+}
+
+static void note_access(lowering *l, base *b, vyre_type type) {
+  if (b->access == VYRE_VOID) {
+    b->access = type;
+    l->changed = true;
+  } else if (b->access != type) {
+    note(l, &b->is_mixed);
+  }
+  base_grain(l, b, type_bytes(type));
+}
+
+static void watch(lowering *l, base *b) {
+  if (l->loaded) set_push(l, l->loaded, b);
+}
+
+// ---- one object ---------------------------------------------------------------------------------
+
+// The leaf of a register object that is at `disp` and has the size of `type`; -1: there is none, the
+// object has to be in memory.
+static int64_t find_leaf(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type,
+                         uint32_t offset) {
+  const leaf *leaves = type_leaves(l->u, b->type, offset);
+  int64_t at = p->disp + disp;
+  if (!p->index)
+    for (uint32_t i = 0; i < b->type->leaf_count; i++)
+      if ((int64_t)leaves[i].offset == at &&
+          type_bytes(leaf_scalar(leaves[i].type)) == type_bytes(type))
+        return i;
+  note(l, b->kind == B_TABLE ? &b->is_dynamic : &b->in_memory);
+  note_access(l, b, type);
+  return -1;
+}
+
+static ref load_words(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type) {
+  note_access(l, b, type);
+  note(l, &b->is_read);
+  watch(l, b);
+  uint32_t count = type_bytes(type) / b->word_bytes;
+  if (count <= 1) return e_bits(l, type, vyre_build_load(l->b, b->mem, pointer_index(l, p, disp)));
+  piece pieces[8];
+  for (uint32_t i = 0; i < count && i < 8; i++) {
+    uint64_t at = (uint64_t)i * b->word_bytes;
+    pieces[i] = (piece){at, vyre_build_load(l->b, b->mem, pointer_index(l, p, disp + (int64_t)at))};
+  }
+  return bits_cut(l, pieces, count, 0, type);
+}
+
+static ref base_load(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type,
+                     uint32_t offset) {
+  switch (b->kind) {
+  case B_VALUE:
+  case B_VARS: {
+    int64_t i = find_leaf(l, b, p, disp, type, offset);
+    if (i < 0) return e_zero(l, type);
+    if (b->kind == B_VALUE) return b->cells[i].p ? e_zero(l, type) : e_bits(l, type, b->cells[i].v);
+    watch(l, b);
+    return e_bits(l, type, vyre_build_get(l->b, b->vars[i].v));
+  }
+  case B_TABLE:
+    if (!p->index) {
+      int64_t i = find_leaf(l, b, p, disp, type, offset);
+      if (i >= 0) return e_bits(l, type, b->cells[i].v);
+    }
+    note(l, &b->is_dynamic);
+    return b->mem.id != UINT32_MAX ? load_words(l, b, p, disp, type) : e_zero(l, type);
+  case B_MEMORY: return load_words(l, b, p, disp, type);
+  default: return e_zero(l, type);
+  }
+}
+
+static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref v,
+                       uint32_t offset) {
+  vyre_type type = e_type(l, v);
+  switch (b->kind) {
+  case B_VALUE: note(l, &b->is_mutable); return;
+  case B_VARS: {
+    int64_t i = find_leaf(l, b, p, disp, type, offset);
+    if (i < 0) return;
+    const leaf *leaves = type_leaves(l->u, b->type, offset);
+    note(l, &b->is_written);
+    vyre_build_set(l->b, b->vars[i].v, e_bits(l, leaf_scalar(leaves[i].type), v));
+    return;
+  }
+  case B_MEMORY: {
+    note_access(l, b, type);
+    note(l, &b->is_written);
+    uint32_t count = type_bytes(type) / b->word_bytes;
+    if (count < 1) count = 1;
+    for (uint32_t i = 0; i < count; i++) {
+      uint64_t at = (uint64_t)i * b->word_bytes;
+      vyre_build_store(l->b, b->mem, pointer_index(l, p, disp + (int64_t)at),
+                       bits_cut(l, &(piece){0, v}, 1, at, b->word));
+    }
+    return;
+  }
+  case B_TABLE:
+    lower_refuse(l, offset, "an assignment to constant memory", "use a global or private array");
+  default: return;
+  }
+}
+
+// ---- pointers that are stored -------------------------------------------------------------------
+
+// In memory a pointer is a number: the object in the upper 16 bits, the index in the lower 48.
+static ref encode(lowering *l, const pointer *p, const base_set *in) {
+  ref index = e_convert(l, VYRE_U64, e_convert(l, VYRE_I64, pointer_index(l, p, 0)));
+  ref low = e_binary(l, VYRE_OP_AND, index, e_const(l, VYRE_U64, 0xffffffffffffu));
+  ref high = e_convert(l, VYRE_U64, pointer_sel(l, p, in));
+  return e_binary(l, VYRE_OP_OR, low,
+                  e_binary(l, VYRE_OP_SHL, high, e_const(l, VYRE_U64, 48)));
+}
+
+static pointer decode(lowering *l, ref bits, base_set *in) {
+  pointer p = {.set = in};
+  ref shift = e_const(l, VYRE_I64, 16);
+  ref low = e_binary(l, VYRE_OP_SHL, e_convert(l, VYRE_I64, bits), shift);
+  p.index = e_binary(l, VYRE_OP_SHR, low, shift);
+  if (in->count > 1)
+    p.sel = e_convert(l, VYRE_U32,
+                      e_binary(l, VYRE_OP_SHR, bits, e_const(l, VYRE_U64, 48)));
+  return p;
+}
+
+static bool can_hold_pointers(const base *b) {
+  return b->space == SPACE_PRIVATE || b->space == SPACE_LOCAL;
+}
+
+static pointer load_pointer(lowering *l, const pointer *p, int64_t disp, uint32_t offset) {
+  if (p->set->count != 1)
+    lower_refuse(l, offset, "a pointer that is read through a pointer to several objects",
+                 "keep the pointers in variables of their own");
+  base *b = p->set->at[0];
+  if (b->kind == B_VALUE || b->kind == B_VARS) {
+    int64_t i = find_leaf(l, b, p, disp, VYRE_U64, offset);
+    if (i < 0) return pointer_null(l);
+    if (b->kind == B_VALUE) return b->cells[i].p ? *b->cells[i].p : pointer_null(l);
+    watch(l, b);
+    if (!b->stored[i]->count) return pointer_null(l);
+    pointer made = {.set = b->stored[i], .index = vyre_build_get(l->b, b->vars[i].v)};
+    if (b->vars[i].sel) made.sel = vyre_build_get(l->b, b->vars[i].sel);
+    return made;
+  }
+  if (b->kind == B_NULL) return pointer_null(l);
+  if (!can_hold_pointers(b))
+    lower_refuse(l, offset, "a pointer that is kept in a buffer",
+                 "keep offsets in the buffer, and add them to a pointer argument");
+  ref bits = load_words(l, b, p, disp, VYRE_U64);
+  return b->held.count ? decode(l, bits, &b->held) : pointer_null(l);
+}
+
+static void hold(lowering *l, base_set *set, const pointer *p) {
+  for (uint32_t i = 0; i < p->set->count; i++) {
+    base *to = p->set->at[i];
+    set_add(l, set, to);
+    base_indexed(l, to);
+  }
+}
+
+static void store_pointer(lowering *l, const pointer *p, int64_t disp, const pointer *v,
+                          uint32_t offset) {
+  if (p->set->count != 1)
+    lower_refuse(l, offset, "a pointer that is stored through a pointer to several objects",
+                 "keep the pointers in variables of their own");
+  base *b = p->set->at[0];
+  if (b->kind == B_VALUE) {
+    note(l, &b->is_mutable);
+    return;
+  }
+  if (b->kind == B_VARS) {
+    int64_t i = find_leaf(l, b, p, disp, VYRE_U64, offset);
+    if (i < 0) return;
+    if (!b->stored || !b->stored[i])
+      lower_refuse(l, offset, "a pointer stored over a number", "keep it in a pointer variable");
+    hold(l, b->stored[i], v);
+    ref index = pointer_index(l, v, 0);
+    vyre_type type = (vyre_type)builder_inst(l->b, b->vars[i].v)->type;
+    vyre_build_set(l->b, b->vars[i].v, e_convert(l, type, index));
+    if (b->vars[i].sel) vyre_build_set(l->b, b->vars[i].sel, pointer_sel(l, v, b->stored[i]));
+    return;
+  }
+  if (b->kind == B_NULL) return;
+  if (!can_hold_pointers(b))
+    lower_refuse(l, offset, "a pointer that is kept in a buffer",
+                 "keep offsets in the buffer, and add them to a pointer argument");
+  if (!b->held.at) UNIT_PUSH(l->u, l->sets, l->set_count, l->set_capacity, &b->held);
+  hold(l, &b->held, v);
+  base_store(l, b, p, disp, encode(l, v, &b->held), offset);
+}
+
+// ---- any pointer --------------------------------------------------------------------------------
+
+static void need_memory(lowering *l, const base_set *set) {
+  for (uint32_t i = 0; i < set->count; i++) base_indexed(l, set->at[i]);
+}
+
+ref load_scalar(lowering *l, const pointer *p, int64_t disp, vyre_type type, uint32_t offset) {
+  if (p->set->count == 0) return e_zero(l, type);
+  if (p->set->count == 1) return base_load(l, p->set->at[0], p, disp, type, offset);
+  need_memory(l, p->set);
+  ref made = 0;
+  for (uint32_t i = p->set->count; i > 0; i--) {
+    ref one = base_load(l, p->set->at[i - 1], p, disp, type, offset);
+    ref is_it = made ? e_binary(l, VYRE_OP_EQ, p->sel, e_const(l, VYRE_U32, i - 1)) : 0;
+    made = made ? e_select(l, is_it, one, made) : one;
+  }
+  return made;
+}
+
+void store_scalar(lowering *l, const pointer *p, int64_t disp, ref v, uint32_t offset) {
+  if (p->set->count == 1) {
+    base_store(l, p->set->at[0], p, disp, v, offset);
+    return;
+  }
+  need_memory(l, p->set);
+  for (uint32_t i = 0; i < p->set->count; i++) {
+    if (p->set->at[i]->kind == B_NULL) continue;
+    vyre_build_if(l->b, e_binary(l, VYRE_OP_EQ, p->sel, e_const(l, VYRE_U32, i)));
+    base_store(l, p->set->at[i], p, disp, v, offset);
+    vyre_build_end(l->b);
+  }
+}
+
+vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, bool is_order, ref *index,
+                      uint32_t offset) {
+  if (p->set->count != 1)
+    lower_refuse(l, offset, "an atomic operation through a pointer to several objects",
+                 "write one call per object");
+  base *b = p->set->at[0];
+  if (b->kind != B_MEMORY || (b->space != SPACE_GLOBAL && b->space != SPACE_LOCAL))
+    lower_refuse(l, offset, "an atomic operation on private or constant memory",
+                 "use global or local memory");
+  note_access(l, b, type);
+  note(l, &b->is_read);
+  note(l, &b->is_written);
+  note(l, &b->is_atomic);
+  if (is_order && b->order != type) {
+    if (b->order != VYRE_VOID)
+      lower_refuse(l, offset, "atomic_min or atomic_max on one object as int and as uint",
+                   "use one of the two types");
+    b->order = type;
+    l->changed = true;
+  }
+  if (b->word_bytes != type_bytes(type) && !l->changed)
+    lower_refuse(l, offset, "an atomic operation on memory that is also accessed in smaller parts",
+                 "access it with one size only");
+  *index = pointer_index(l, p, 0);
+  return b->mem;
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+static cell load_leaf(lowering *l, const pointer *p, const leaf *at, uint32_t offset) {
+  if (at->type->kind == T_POINTER)
+    return (cell){0, pointer_keep(l, load_pointer(l, p, (int64_t)at->offset, offset))};
+  return (cell){load_scalar(l, p, (int64_t)at->offset, at->type->scalar, offset), NULL};
+}
+
+value load(lowering *l, const place *from, uint32_t offset) {
+  if (from->lane_count) {
+    value v = value_new(l, from->type, offset);
+    uint64_t bytes = from->whole->element->size;
+    for (uint32_t i = 0; i < from->lane_count; i++)
+      v.at[i].v = from->lanes[i] < from->whole->count
+                      ? load_scalar(l, &from->at, (int64_t)(from->lanes[i] * bytes),
+                                    from->whole->scalar, offset)
+                      : e_zero(l, from->whole->scalar); // the fourth of three
+    return v;
+  }
+  if (from->type->kind == T_ARRAY)
+    return value_pointer(l, from->type, from->at);
+  const leaf *leaves = type_leaves(l->u, from->type, offset);
+  value v = value_new(l, from->type, offset);
+  for (uint32_t i = 0; i < from->type->leaf_count; i++)
+    v.at[i] = load_leaf(l, &from->at, &leaves[i], offset);
+  return v;
+}
+
+void store(lowering *l, const place *to, value v, uint32_t offset) {
+  if (to->lane_count) {
+    uint64_t bytes = to->whole->element->size;
+    for (uint32_t i = 0; i < to->lane_count; i++)
+      if (to->lanes[i] < to->whole->count)
+        store_scalar(l, &to->at, (int64_t)(to->lanes[i] * bytes), v.at[i].v, offset);
+    return;
+  }
+  const leaf *leaves = type_leaves(l->u, to->type, offset);
+  for (uint32_t i = 0; i < to->type->leaf_count; i++) {
+    if (v.at[i].p)
+      store_pointer(l, &to->at, (int64_t)leaves[i].offset, v.at[i].p, offset);
+    else
+      store_scalar(l, &to->at, (int64_t)leaves[i].offset, v.at[i].v, offset);
+  }
+}

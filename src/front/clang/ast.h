@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+//
+// A small typed tree of OpenCL C: what libclang shows, with what it hides put back (kinds of casts,
+// swizzles, as_type, empty parts of a for). Functions are built when something first asks for them.
+// Nodes live as long as the unit. An unknown construct ends the reading with its name and place.
+#ifndef VYRE_FRONT_CLANG_AST_H
+#define VYRE_FRONT_CLANG_AST_H
+
+#include "front/clang/types.h"
+
+typedef enum node_kind {
+  // Expressions
+  N_INT,      // bits
+  N_FLOAT,    // bits, of the type
+  N_STRING,   // refused where it is used
+  N_NAME,     // decl
+  N_BINARY,   // op; kids: left, right. Assignments included
+  N_UNARY,    // op; kid
+  N_CHOICE,   // c ? a : b
+  N_INDEX,    // kids: base, index
+  N_MEMBER,   // field_offset; kid is a record, or a pointer to one when `arrow`
+  N_SWIZZLE,  // lanes; kid is a vector, or a pointer to one when `arrow`
+  N_VECTOR,   // (float4)(a, b): kids fill the lanes
+  N_CAST,     // written or implied
+  N_AS_TYPE,  //
+  N_CALL,     // callee or `name` of a builtin; kids: arguments
+  N_INIT,     // { ... }
+  N_DESIGNATOR, // in N_INIT: path; the last kid is the value
+  N_COMPOUND, // (T){ ... }: kid is N_INIT
+  // Statements
+  S_BLOCK,
+  S_DECL, // decl
+  S_EXPR,
+  S_IF,     // kids: condition, then, else or NULL
+  S_FOR,    // kids: init, condition, step, body; all but the last may be NULL
+  S_WHILE,  // kids: condition, body
+  S_DO,     // kids: body, condition
+  S_SWITCH, // kids: value, body
+  S_CASE,   // bits; kid
+  S_DEFAULT,
+  S_BREAK,
+  S_CONTINUE,
+  S_RETURN, // kid or none
+} node_kind;
+
+typedef struct node node;
+typedef struct function function;
+
+typedef struct decl {
+  const char *name;
+  const ctype *type;
+  addr_space space; // of the object itself
+  bool is_const;    // so declared
+  bool is_param;
+  bool is_file; // at file scope
+  node *init;
+  uint32_t offset;
+  // Counted over the functions that have been built.
+  uint32_t writes;    // assignments other than the initialiser
+  uint32_t uses;      // all mentions
+  uint32_t loop_uses; // mentions inside of for statements that count with it
+  bool address_taken; // by &
+  bool is_late;       // gets its only value from a statement of the block that declares it
+} decl;
+
+// A for statement that counts: for (i = lo; i < hi; i += step), and i is not changed elsewhere.
+typedef struct counting {
+  decl *counter;
+  node *lo, *hi, *step; // step is NULL for 1
+  bool is_down;         // i > hi or i >= hi, i -= step
+  bool is_inclusive;    // <= or >=
+  bool declares;        // the counter is declared in the statement
+  const ctype *compared; // the type in which i is compared
+} counting;
+
+typedef struct designator {
+  bool is_index;
+  uint64_t at; // index, or offset of the field
+  const char *field;
+} designator;
+
+struct node {
+  uint8_t kind; // node_kind
+  uint8_t op;   // CXBinaryOperatorKind or CXUnaryOperatorKind
+  bool arrow;
+  uint8_t lane_count;
+  uint32_t offset; // in the preprocessed text
+  uint32_t count;
+  const ctype *type;
+  node **kid;
+  union {
+    uint64_t bits;
+    decl *decl;
+    uint64_t field_offset;
+    uint8_t lanes[16];
+    struct {
+      function *callee;
+      const char *name;
+    };
+    struct {
+      designator *path;
+      uint32_t path_count;
+    };
+    counting *counts; // S_FOR; NULL when it does not count
+  };
+};
+
+struct function {
+  const char *name;
+  CXCursor cursor; // of the definition
+  const ctype *result;
+  decl **params;
+  uint32_t param_count;
+  node *body;
+  bool is_kernel, is_built;
+  uint32_t workgroup[3]; // reqd_work_group_size, zeros where there is none
+  uint32_t offset;
+};
+
+typedef struct ast {
+  function **functions; // definitions, in the order of the source
+  uint32_t function_count, function_capacity;
+  struct decl_entry *decls; // a hash table
+  uint32_t decl_count, decl_capacity;
+  uint32_t depth;
+  CXCursor *scratch; // malloc'ed
+  uint32_t scratch_count, scratch_capacity;
+} ast;
+
+// Finds the functions of the unit; their bodies are built by ast_function.
+void ast_init(unit *u);
+void ast_fini(unit *u);
+function *ast_find(unit *u, const char *name); // NULL when there is none
+void ast_function(unit *u, function *f);
+
+// ---- between the files of the tree builder ------------------------------------------------------
+
+typedef struct cursors {
+  CXCursor *at;
+  uint32_t count;
+} cursors;
+
+cursors ast_kids(unit *u, CXCursor cursor);
+void ast_extent(CXCursor cursor, uint32_t *first, uint32_t *end);
+node *ast_node(unit *u, node_kind kind, CXCursor cursor, uint32_t kid_count);
+node *ast_expr(unit *u, CXCursor cursor);
+node *ast_stmt(unit *u, CXCursor cursor);
+void ast_wrote(node *lvalue); // counts a write
+node *ast_skip_casts(node *n); // the expression under casts
+void ast_count_loop(unit *u, node *loop); // fills n->counts
+void ast_find_late(node *block);          // marks variables
+decl *ast_decl(unit *u, CXCursor cursor); // of a variable or parameter, made on first sight
+_Noreturn void ast_refuse(unit *u, CXCursor cursor, const char *what, const char *fix);
+void ast_enter(unit *u, CXCursor cursor); // counts the nesting
+void ast_leave(unit *u);
+bool ast_lanes(const char *text, size_t size, uint32_t width, uint8_t lanes[16], uint8_t *count);
+
+#endif

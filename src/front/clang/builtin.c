@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "front/clang/builtin.h"
+
+#include <string.h>
+
+const builtin_row builtin_rows[] = {
+#define EACH(name, function, what, operands)                                                       \
+  {name, function, NULL, what, operands, operands, false},
+#define WHOLE(name, function, what, least, most, effect)                                           \
+  {name, NULL, function, what, least, most, effect},
+#include "front/clang/builtins.def"
+};
+const uint32_t builtin_row_count = sizeof builtin_rows / sizeof *builtin_rows;
+
+static bool starts_with(const char *text, const char *start) {
+  return !strncmp(text, start, strlen(start));
+}
+
+static const builtin_row *find_row(const char *name) {
+  for (uint32_t i = 0; i < builtin_row_count; i++)
+    if (!strcmp(builtin_rows[i].name, name)) return &builtin_rows[i];
+  if (starts_with(name, "native_")) return find_row(name + 7);
+  if (starts_with(name, "half_")) return find_row(name + 5);
+  return NULL;
+}
+
+bool builtin_is_pure(const char *name) {
+  if (name_is_conversion(name) || starts_with(name, "vload")) return true;
+  const builtin_row *row = find_row(name);
+  return row && !row->has_effect;
+}
+
+_Noreturn static void refuse(lowering *l, const node *n) {
+  const char *fix = "use a function of docs/OPENCL.md, or write it out";
+  if (!strcmp(n->name, "printf")) fix = "write the values to a buffer and print them on the host";
+  else if (strstr(n->name, "image")) fix = "pass the data in a buffer";
+  else if (strstr(n->name, "pipe")) fix = "pass the data in a buffer";
+  else if (strstr(n->name, "sub_group")) fix = "use local memory and barrier";
+  else if (starts_with(n->name, "work_group_")) fix = "use local memory and barrier";
+  unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, n->offset, "the function `%s`. Fix: %s", n->name, fix);
+}
+
+// Lane by lane; an operand that is a number is the same in all lanes.
+static value each(lowering *l, node *n, const value *args, const builtin_row *row) {
+  value made = value_new(l, n->type, n->offset);
+  for (uint32_t lane = 0; lane < n->type->leaf_count; lane++) {
+    ref x[MOST_OPERANDS];
+    for (uint32_t i = 0; i < n->count; i++)
+      x[i] = args[i].at[args[i].type->kind == T_VECTOR ? lane : 0].v;
+    ref r = row->each(l, x, row->what);
+    made.at[lane].v = n->type->kind == T_VECTOR ? value_lane(l, n->type->scalar, r)
+                                                : e_convert(l, n->type->scalar, r);
+  }
+  return made;
+}
+
+value builtin(lowering *l, node *n) {
+  const builtin_row *row = find_row(n->name);
+  bool is_conversion = !row && name_is_conversion(n->name);
+  bool is_vload = !row && (starts_with(n->name, "vload") || starts_with(n->name, "vstore"));
+  if (!row && !is_conversion && !is_vload) refuse(l, n);
+  value args[MOST_OPERANDS] = {{0}};
+  if (n->count > MOST_OPERANDS || (row && (n->count < row->least || n->count > row->most)))
+    refuse(l, n);
+  for (uint32_t i = 0; i < n->count; i++) {
+    args[i] = rvalue(l, n->kid[i]);
+    if (row && row->each && !type_is_arithmetic(args[i].type)) refuse(l, n);
+  }
+  if (is_conversion) return name_conversion(l, n, args);
+  if (is_vload) {
+    bool found = true;
+    value v = name_vload(l, n, args, &found);
+    if (!found) refuse(l, n);
+    return v;
+  }
+  return row->each ? each(l, n, args, row) : row->whole(l, n, args, row->what);
+}
+
+// ---- work items ---------------------------------------------------------------------------------
+
+// The axis must be a constant: the rank of the grid follows from it.
+static bool constant_axis(lowering *l, const value *args, uint64_t *axis) {
+  return e_is_const(l, args[0].at[0].v, axis);
+}
+
+static ref widened(lowering *l, ref x, const ctype *type) {
+  return e_convert(l, type->scalar, x);
+}
+
+static ref id_of_axis(lowering *l, vyre_op op, uint32_t axis, const ctype *type) {
+  ref x = widened(l, vyre_build_id(l->b, op, axis), type);
+  uint64_t shift = l->options->global_offset[axis];
+  if (op != VYRE_OP_GLOBAL_ID || !shift) return x;
+  return e_binary(l, VYRE_OP_ADD, x, e_const(l, type->scalar, shift));
+}
+
+static void need_rank(lowering *l, uint64_t axis) {
+  if (axis < 3 && axis + 1 > l->rank) {
+    l->rank = (uint32_t)axis + 1;
+    l->changed = true;
+  }
+}
+
+static bool is_size(int what) {
+  return what == VYRE_OP_GLOBAL_SIZE || what == VYRE_OP_LOCAL_SIZE || what == VYRE_OP_GROUP_COUNT;
+}
+
+value item_id(lowering *l, node *n, const value *args, int what) {
+  uint64_t axis;
+  ref past = e_const(l, n->type->scalar, is_size(what) ? 1 : 0);
+  if (constant_axis(l, args, &axis)) {
+    if (axis > 2) return value_scalar(l, past);
+    need_rank(l, axis);
+    return value_scalar(l, id_of_axis(l, (vyre_op)what, (uint32_t)axis, n->type));
+  }
+  need_rank(l, 2);
+  ref made = past;
+  for (uint32_t i = 3; i > 0; i--) {
+    ref one = id_of_axis(l, (vyre_op)what, i - 1, n->type);
+    ref number = e_const(l, e_type(l, args[0].at[0].v), i - 1);
+    made = e_select(l, e_binary(l, VYRE_OP_EQ, args[0].at[0].v, number), one, made);
+  }
+  return value_scalar(l, made);
+}
+
+value item_offset(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  uint64_t axis;
+  if (!constant_axis(l, args, &axis))
+    lower_refuse(l, n->offset, "get_global_offset of a computed axis", "pass 0, 1 or 2");
+  uint64_t shift = axis < 3 ? l->options->global_offset[axis] : 0;
+  return value_scalar(l, e_const(l, n->type->scalar, shift));
+}
+
+value item_rank(lowering *l, node *n, const value *args, int what) {
+  (void)args, (void)what;
+  return value_scalar(l, e_const(l, n->type->scalar, l->rank));
+}
+
+value item_linear(lowering *l, node *n, const value *args, int what) {
+  (void)args;
+  vyre_op size = what == VYRE_OP_GLOBAL_ID ? VYRE_OP_GLOBAL_SIZE : VYRE_OP_LOCAL_SIZE;
+  ref made = widened(l, vyre_build_id(l->b, (vyre_op)what, l->rank - 1), n->type);
+  for (uint32_t i = l->rank - 1; i > 0; i--) {
+    ref extent = widened(l, vyre_build_id(l->b, size, i - 1), n->type);
+    made = e_binary(l, VYRE_OP_MUL, made, extent);
+    made = e_binary(l, VYRE_OP_ADD, made,
+                    widened(l, vyre_build_id(l->b, (vyre_op)what, i - 1), n->type));
+  }
+  return value_scalar(l, made);
+}
+
+bool builtin_local_size(lowering *l, const node *call, uint64_t *size) {
+  const builtin_row *row = find_row(call->name);
+  if (!row || row->whole != item_id || row->what != VYRE_OP_LOCAL_SIZE || call->count != 1)
+    return false;
+  const node *axis = ast_skip_casts(call->kid[0]);
+  if (axis->kind != N_INT || axis->bits > 2) return false;
+  *size = l->workgroup[axis->bits];
+  return true;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+//
+// Functions that touch memory: vload and vstore, atomics, barriers, copies by the workgroup.
+#include "front/clang/builtin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static ref two(lowering *l, vyre_op op, ref x, ref y) {
+  return e_binary(l, op, x, y);
+}
+
+static const pointer *pointer_arg(lowering *l, node *n, const value *arg) {
+  if (!arg->at || !arg->at[0].p)
+    lower_refuse(l, n->offset, "a call that should have a pointer", "pass a pointer");
+  return arg->at[0].p;
+}
+
+// ---- order --------------------------------------------------------------------------------------
+
+value memory_barrier(lowering *l, node *n, const value *args, int what) {
+  (void)args, (void)what;
+  vyre_build_barrier(l->b);
+  return value_new(l, n->type, n->offset);
+}
+
+// An invocation sees its own accesses in order, and sees those of others only past a barrier.
+value memory_fence(lowering *l, node *n, const value *args, int what) {
+  (void)args, (void)what;
+  return value_new(l, n->type, n->offset);
+}
+
+// ---- atomics ------------------------------------------------------------------------------------
+
+// Atomics of floats work on their bits.
+static vyre_type atomic_type(lowering *l, node *n, const ctype *pointer_type) {
+  const ctype *of = pointer_type->kind == T_POINTER ? pointer_type->element : pointer_type;
+  if (of->kind != T_SCALAR || type_bytes(of->scalar) < 4)
+    lower_refuse(l, n->offset, "an atomic operation on this type", "use int, uint, long or ulong");
+  return of->scalar;
+}
+
+static value atomic(lowering *l, node *n, const value *args, vyre_op op, ref operand) {
+  vyre_type type = atomic_type(l, n, args[0].type);
+  vyre_type word = type_is_float(type) ? type_unsigned(type_bytes(type)) : type;
+  if (type_is_float(type) && op != VYRE_OP_ATOMIC_EXCHANGE)
+    lower_refuse(l, n->offset, "an atomic operation on floats",
+                 "use atomic_cmpxchg on their bits in a loop");
+  ref index;
+  bool is_order = op == VYRE_OP_ATOMIC_MIN || op == VYRE_OP_ATOMIC_MAX;
+  vyre_mem mem = atomic_place(l, pointer_arg(l, n, &args[0]), word, is_order, &index, n->offset);
+  vyre_type element = args[0].at[0].p->set->at[0]->word;
+  ref v = e_bits(l, element, e_bits(l, word, operand));
+  ref old = vyre_build_atomic(l->b, op, mem, index, v);
+  return value_convert(l, value_scalar(l, e_bits(l, type, e_bits(l, word, old))), n->type,
+                       n->offset);
+}
+
+value memory_atomic(lowering *l, node *n, const value *args, int what) {
+  vyre_type type = atomic_type(l, n, args[0].type);
+  return atomic(l, n, args, (vyre_op)what, e_convert(l, type, args[1].at[0].v));
+}
+
+value memory_atomic_one(lowering *l, node *n, const value *args, int what) {
+  vyre_type type = atomic_type(l, n, args[0].type);
+  return atomic(l, n, args, (vyre_op)what, e_int(l, type, 1));
+}
+
+value memory_atomic_store(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  vyre_type type = atomic_type(l, n, args[0].type);
+  atomic(l, n, args, VYRE_OP_ATOMIC_EXCHANGE, e_convert(l, type, args[1].at[0].v));
+  return value_new(l, n->type, n->offset);
+}
+
+value memory_atomic_load(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  vyre_type type = atomic_type(l, n, args[0].type);
+  if (type_is_float(type))
+    lower_refuse(l, n->offset, "an atomic load of a float", "load its bits as an integer");
+  return atomic(l, n, args, VYRE_OP_ATOMIC_OR, e_zero(l, type));
+}
+
+value memory_cmpxchg(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  vyre_type type = atomic_type(l, n, args[0].type);
+  if (type_is_float(type))
+    lower_refuse(l, n->offset, "atomic_cmpxchg of floats", "use it on their bits");
+  ref index;
+  vyre_mem mem = atomic_place(l, pointer_arg(l, n, &args[0]), type, false, &index, n->offset);
+  vyre_type element = args[0].at[0].p->set->at[0]->word;
+  ref expected = e_bits(l, element, e_convert(l, type, args[1].at[0].v));
+  ref desired = e_bits(l, element, e_convert(l, type, args[2].at[0].v));
+  ref old = vyre_build_atomic_cas(l->b, mem, index, expected, desired);
+  return value_convert(l, value_scalar(l, e_bits(l, type, old)), n->type, n->offset);
+}
+
+// ---- copies by the workgroup --------------------------------------------------------------------
+
+static ref linear_local_id(lowering *l, vyre_type type) {
+  ref made = 0;
+  for (uint32_t i = l->rank; i > 0; i--) {
+    ref id = e_convert(l, type, vyre_build_id(l->b, VYRE_OP_LOCAL_ID, i - 1));
+    ref size = e_const(l, type, l->workgroup[i - 1]);
+    made = made ? two(l, VYRE_OP_ADD, two(l, VYRE_OP_MUL, made, size), id) : id;
+  }
+  return made;
+}
+
+// Each invocation copies its share now; the barrier is where the events are waited for.
+value memory_copy(lowering *l, node *n, const value *args, int what) {
+  const pointer *to = pointer_arg(l, n, &args[0]), *from = pointer_arg(l, n, &args[1]);
+  const ctype *type = args[0].type->element;
+  ref count = args[2].at[0].v;
+  vyre_type index = e_type(l, count);
+  uint64_t step = (uint64_t)l->workgroup[0] * l->workgroup[1] * l->workgroup[2];
+  ref k = vyre_build_for(l->b, linear_local_id(l, index), count, e_const(l, index, step));
+  ref far = what ? two(l, VYRE_OP_MUL, k, e_convert(l, index, args[3].at[0].v)) : k;
+  bool is_gather = args[0].type->space == SPACE_LOCAL; // the stride is that of global memory
+  place source = {.type = type, .at = pointer_add(l, *from, is_gather ? far : k, type->size)};
+  place target = {.type = type, .at = pointer_add(l, *to, is_gather ? k : far, type->size)};
+  store(l, &target, load(l, &source, n->offset), n->offset);
+  vyre_build_end(l->b);
+  return value_new(l, n->type, n->offset);
+}
+
+// ---- half ---------------------------------------------------------------------------------------
+
+static ref half_to_float(lowering *l, ref bits) {
+  ref h = e_convert(l, VYRE_U32, bits);
+  ref size = two(l, VYRE_OP_AND, h, e_const(l, VYRE_U32, 0x7fff));
+  ref sign = two(l, VYRE_OP_SHL, two(l, VYRE_OP_AND, h, e_const(l, VYRE_U32, 0x8000)),
+                 e_const(l, VYRE_U32, 16));
+  ref moved = two(l, VYRE_OP_SHL, size, e_const(l, VYRE_U32, 13));
+  // The exponent is off by 112; a product with a power of two also handles subnormals.
+  ref finite = two(l, VYRE_OP_MUL, e_bits(l, VYRE_F32, moved), e_float(l, VYRE_F32, 0x1p112));
+  ref other = two(l, VYRE_OP_OR, moved, e_const(l, VYRE_U32, 0x7f800000));
+  ref is_finite = two(l, VYRE_OP_LT, size, e_const(l, VYRE_U32, 0x7c00));
+  ref made = e_select(l, is_finite, e_bits(l, VYRE_U32, finite), other);
+  return e_bits(l, VYRE_F32, two(l, VYRE_OP_OR, made, sign));
+}
+
+// The multiple of the spacing of halves at |x| that the mode picks; all steps but that are exact.
+static ref round_to_half(lowering *l, ref size, ref is_negative, char mode) {
+  ref exponent = two(l, VYRE_OP_AND, e_bits(l, VYRE_U64, size),
+                     e_const(l, VYRE_U64, 0x7ff0000000000000u));
+  ref power = e_bits(l, VYRE_F64, exponent), least = e_float(l, VYRE_F64, 0x1p-14);
+  power = two(l, VYRE_OP_MAX, power, least);
+  ref spacing = two(l, VYRE_OP_MUL, power, e_float(l, VYRE_F64, 0x1p-10));
+  ref steps = two(l, VYRE_OP_DIV, size, spacing);
+  ref down = e_unary(l, VYRE_OP_FLOOR, steps), up = e_unary(l, VYRE_OP_CEIL, steps);
+  ref picked = mode == 'z'   ? down
+               : mode == 'p' ? e_select(l, is_negative, down, up)
+               : mode == 'n' ? e_select(l, is_negative, up, down)
+                             : e_unary(l, VYRE_OP_RINT, steps);
+  return two(l, VYRE_OP_MUL, picked, spacing);
+}
+
+static ref float_to_half(lowering *l, ref x, char mode) {
+  ref w = e_convert(l, VYRE_F64, x), size = e_unary(l, VYRE_OP_ABS, w);
+  ref is_negative = e_sign_bit(l, w), inf = e_infinity(l, VYRE_F64);
+  ref r = round_to_half(l, size, is_negative, mode);
+  // Past the largest half a mode that rounds towards zero stays there.
+  ref most = e_float(l, VYRE_F64, 65504), is_large = two(l, VYRE_OP_GT, r, most);
+  ref stays = mode == 'z'   ? vyre_build_bool(l->b, true)
+              : mode == 'p' ? is_negative
+              : mode == 'n' ? e_not(l, is_negative)
+                            : vyre_build_bool(l->b, false);
+  ref past = e_select(l, stays, most, inf);
+  r = e_select(l, two(l, VYRE_OP_EQ, size, inf), inf, e_select(l, is_large, past, r));
+  ref bits = e_bits(l, VYRE_U64, r);
+  ref normal = two(l, VYRE_OP_SUB, two(l, VYRE_OP_SHR, bits, e_const(l, VYRE_U64, 42)),
+                   e_const(l, VYRE_U64, (uint64_t)(1023 - 15) << 10));
+  ref small = e_convert(l, VYRE_U64, two(l, VYRE_OP_MUL, r, e_float(l, VYRE_F64, 0x1p24)));
+  ref is_small = two(l, VYRE_OP_LT, r, e_float(l, VYRE_F64, 0x1p-14));
+  ref made = e_select(l, is_small, small, normal);
+  made = e_select(l, two(l, VYRE_OP_EQ, r, inf), e_const(l, VYRE_U64, 0x7c00), made);
+  made = e_select(l, e_is_nan(l, w), e_const(l, VYRE_U64, 0x7e00), made);
+  ref sign = e_select(l, is_negative, e_const(l, VYRE_U64, 0x8000), e_zero(l, VYRE_U64));
+  return e_convert(l, VYRE_U16, two(l, VYRE_OP_OR, made, sign));
+}
+
+// ---- vload and vstore ---------------------------------------------------------------------------
+
+typedef struct vector_name { // vload4, vstorea_half8_rtz
+  bool is_store, is_half, is_aligned;
+  uint32_t lanes;
+  char mode; // of rounding: e, z, p, n
+} vector_name;
+
+static bool read_name(const char *name, vector_name *out) {
+  *out = (vector_name){.lanes = 1, .mode = 'e'};
+  out->is_store = !strncmp(name, "vstore", 6);
+  name += out->is_store ? 6 : 5;
+  out->is_aligned = *name == 'a';
+  name += out->is_aligned;
+  out->is_half = !strncmp(name, "_half", 5);
+  name += out->is_half ? 5 : 0;
+  if (*name >= '1' && *name <= '9') {
+    char *end;
+    out->lanes = (uint32_t)strtoul(name, &end, 10);
+    name = end;
+  }
+  if (out->is_half && out->is_store && !strncmp(name, "_rt", 3) && name[3] && !name[4]) {
+    out->mode = name[3];
+    name += 4;
+  }
+  return !*name && out->lanes <= 16;
+}
+
+value name_vload(lowering *l, node *n, const value *args, bool *found) {
+  vector_name name;
+  uint32_t first = 0;
+  *found = read_name(n->name, &name) && n->count == (name.is_store ? 3u : 2u);
+  if (!*found) return (value){0};
+  first = name.is_store ? 1 : 0;
+  const pointer *p = pointer_arg(l, n, &args[first + 1]);
+  uint64_t bytes = name.is_half ? 2 : args[first + 1].type->element->size;
+  uint64_t stride = bytes * (name.is_aligned && name.lanes == 3 ? 4 : name.lanes);
+  pointer at = pointer_add(l, *p, args[first].at[0].v, stride);
+  value made = name.is_store ? args[0] : value_new(l, n->type, n->offset);
+  vyre_type scalar = name.is_half ? VYRE_U16 : args[first + 1].type->element->scalar;
+  for (uint32_t i = 0; i < name.lanes; i++) {
+    int64_t disp = (int64_t)(i * bytes);
+    if (name.is_store) {
+      ref v = made.at[i].v;
+      store_scalar(l, &at, disp, name.is_half ? float_to_half(l, v, name.mode) : v, n->offset);
+    } else {
+      ref v = load_scalar(l, &at, disp, scalar, n->offset);
+      made.at[i].v = name.is_half ? half_to_float(l, v) : v;
+    }
+  }
+  return name.is_store ? value_new(l, n->type, n->offset) : made;
+}

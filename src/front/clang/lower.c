@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+//
+// Facts, rounds, and the kernel's interface.
+#include "front/clang/lower.h"
+
+#include "base/error.h"
+#include "front/clang/source.h"
+
+#include <string.h>
+
+enum { MOST_ROUNDS = 64 };
+
+void lower_refuse(lowering *l, uint32_t offset, const char *what, const char *fix) {
+  unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, offset, "%s. Fix: %s", what, fix);
+}
+
+void lower_at(lowering *l, uint32_t offset) {
+  source_spot spot = source_find(l->u, offset);
+  if (spot.offset != NO_PLACE) builder_at(l->b, spot.offset);
+}
+
+// ---- facts --------------------------------------------------------------------------------------
+
+static uint32_t fact_hash(const context *ctx, const void *key, int kind) {
+  uint64_t h = (uint64_t)(uintptr_t)ctx * 0x9e3779b97f4a7c15u;
+  h = (h ^ (uint64_t)(uintptr_t)key) * 0x9e3779b97f4a7c15u;
+  h = (h ^ (uint64_t)kind) * 0x9e3779b97f4a7c15u;
+  return (uint32_t)(h >> 32);
+}
+
+static fact_entry *fact_slot(fact_entry *table, uint32_t capacity, const context *ctx,
+                             const void *key, int kind) {
+  uint32_t at = fact_hash(ctx, key, kind) & (capacity - 1);
+  while (table[at].fact &&
+         (table[at].ctx != ctx || table[at].key != key || table[at].kind != kind))
+    at = (at + 1) & (capacity - 1);
+  return &table[at];
+}
+
+static void grow_facts(lowering *l) {
+  uint32_t capacity = l->fact_capacity ? l->fact_capacity * 2 : 256;
+  fact_entry *table = UNIT_ARRAY(l->u, capacity, fact_entry);
+  for (uint32_t i = 0; i < l->fact_capacity; i++) {
+    const fact_entry *old = &l->facts[i];
+    if (old->fact) *fact_slot(table, capacity, old->ctx, old->key, old->kind) = *old;
+  }
+  l->facts = table;
+  l->fact_capacity = capacity;
+}
+
+void *fact(lowering *l, const void *key, int kind, size_t size) {
+  if (2 * l->fact_count >= l->fact_capacity) grow_facts(l);
+  fact_entry *slot = fact_slot(l->facts, l->fact_capacity, l->ctx, key, kind);
+  if (!slot->fact) {
+    *slot = (fact_entry){l->ctx, key, kind, unit_alloc(l->u, 1, size)};
+    l->fact_count++;
+  }
+  return slot->fact;
+}
+
+void note(lowering *l, bool *flag) {
+  if (*flag) return;
+  *flag = true;
+  l->changed = true;
+}
+
+uint32_t set_find(const base_set *set, const base *b) {
+  for (uint32_t i = 0; i < set->count; i++)
+    if (set->at[i] == b) return i;
+  return UINT32_MAX;
+}
+
+void set_push(lowering *l, base_set *set, base *b) {
+  if (set_find(set, b) == UINT32_MAX) UNIT_PUSH(l->u, set->at, set->count, set->capacity, b);
+}
+
+void set_add(lowering *l, base_set *set, base *b) {
+  uint32_t before = set->count;
+  set_push(l, set, b);
+  if (set->count != before) l->changed = true;
+}
+
+base_set *set_union(lowering *l, const base_set *a, const base_set *b) {
+  base_set *made = UNIT_NEW(l->u, base_set);
+  for (uint32_t i = 0; i < a->count; i++) set_push(l, made, a->at[i]);
+  for (uint32_t i = 0; i < b->count; i++) set_push(l, made, b->at[i]);
+  UNIT_PUSH(l->u, l->sets, l->set_count, l->set_capacity, made);
+  return made;
+}
+
+// Objects that one pointer can point into have words of one size.
+static void unify_words(lowering *l) {
+  for (uint32_t again = 1; again;) {
+    again = 0;
+    for (uint32_t i = 0; i < l->set_count; i++) {
+      const base_set *set = l->sets[i];
+      for (uint32_t k = 1; k < set->count; k++) {
+        base *a = set->at[0], *b = set->at[k];
+        uint64_t before = a->grain + b->grain;
+        base_grain(l, a, b->grain);
+        base_grain(l, b, a->grain);
+        again |= a->grain + b->grain != before;
+      }
+    }
+  }
+}
+
+// ---- the interface of a kernel ------------------------------------------------------------------
+
+static const char *own_name(lowering *l, const char *name) {
+  function *k = l->kernel;
+  for (uint32_t i = 0; i < k->param_count; i++)
+    if (!strcmp(k->params[i]->name, name)) return own_name(l, unit_printf(l->u, "%s_", name));
+  return name;
+}
+
+static const char *param_name(lowering *l, uint32_t i) {
+  const char *name = l->kernel->params[i]->name;
+  return *name ? name : own_name(l, unit_printf(l->u, "arg%u", i));
+}
+
+static vyre_access access_of(const base *b) {
+  if (b->is_written) return b->is_read ? VYRE_READWRITE : VYRE_WRITE;
+  return VYRE_READ;
+}
+
+static void declare_buffer(lowering *l, decl *d, const char *name) {
+  base *b = base_new(l, d, FACT_BUFFER); // the buffer, not the pointer to it
+  b->name = name;
+  b->type = d->type->element;
+  b->space = d->type->space;
+  b->size = 0;
+  b->offset = d->offset;
+  b->kind = B_MEMORY;
+  base_words(l, b);
+  b->mem = vyre_build_buffer(l->b, name, b->word, access_of(b), 0);
+}
+
+static uint64_t local_size(lowering *l, const char *name, uint32_t offset) {
+  for (uint32_t i = 0; i < l->options->local_count; i++)
+    if (!strcmp(l->options->locals[i].name, name)) return l->options->locals[i].size_bytes;
+  unit_fail(l->u, VYRE_ERROR_BINDING, offset,
+            "the size of the local memory of `%s` is not given. Fix: pass %s=local:BYTES", name,
+            name);
+}
+
+static void declare_value_params(lowering *l, decl *d, const char *name, uint32_t *first) {
+  const leaf *leaves = type_leaves(l->u, d->type, d->offset);
+  for (uint32_t k = 0; k < d->type->leaf_count; k++) {
+    if (leaves[k].type->kind == T_POINTER)
+      lower_refuse(l, d->offset, "a pointer inside of an argument", "pass it as its own argument");
+    uint32_t made = vyre_build_param(
+        l->b, *leaves[k].suffix ? unit_printf(l->u, "%s%s", name, leaves[k].suffix) : name,
+        leaves[k].type->scalar);
+    if (k == 0) *first = made;
+  }
+}
+
+// Buffers and parameters, which come before the region.
+static void declare_interface(lowering *l, uint32_t *first_param) {
+  function *k = l->kernel;
+  for (uint32_t i = 0; i < k->param_count; i++) {
+    decl *d = k->params[i];
+    switch (d->type->kind) {
+    case T_POINTER:
+      if (d->type->space == SPACE_GLOBAL || d->type->space == SPACE_CONSTANT)
+        declare_buffer(l, d, param_name(l, i));
+      else if (d->type->space != SPACE_LOCAL)
+        lower_refuse(l, d->offset, "a pointer argument without an address space",
+                     "write global, constant or local");
+      break;
+    case T_OTHER:
+      unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, d->offset,
+                "`%s` is an image, a sampler or a pipe. Fix: pass the data in a buffer", d->name);
+    default: declare_value_params(l, d, param_name(l, i), &first_param[i]);
+    }
+  }
+  static const char *const grid_names[] = {"grid_x", "grid_y", "grid_z"};
+  for (uint32_t i = 0; i < l->rank; i++)
+    l->grid_params[i] = vyre_build_param(l->b, own_name(l, grid_names[i]), VYRE_U32);
+  for (uint32_t i = 0; i < l->base_count; i++) {
+    base *b = l->bases[i];
+    b->mem.id = b->table ? UINT32_MAX : b->mem.id;
+    if (!b->table || !b->is_dynamic) continue;
+    base_words(l, b);
+    uint64_t words = (b->size + b->word_bytes - 1) / b->word_bytes;
+    b->mem = vyre_build_transient(l->b, own_name(l, b->name), b->word,
+                                  e_const(l, VYRE_U32, words ? words : 1));
+  }
+}
+
+// Inside the region: what the kernel's parameters are.
+static void bind_interface(lowering *l, const uint32_t *first_param) {
+  function *k = l->kernel;
+  for (uint32_t i = 0; i < k->param_count; i++) {
+    decl *d = k->params[i];
+    const char *name = param_name(l, i);
+    base *b = base_of_decl(l, d);
+    value init;
+    if (d->type->kind == T_POINTER) {
+      base *to = base_new(l, d, FACT_BUFFER);
+      if (d->type->space == SPACE_LOCAL)
+        base_declare_shared(l, to, name, d->type->element, local_size(l, d->name, d->offset),
+                            d->offset);
+      init = value_pointer(l, d->type, pointer_to(l, to));
+    } else {
+      init = value_new(l, d->type, d->offset);
+      for (uint32_t c = 0; c < d->type->leaf_count; c++)
+        init.at[c].v = vyre_build_param_value(l->b, first_param[i] + c);
+    }
+    if (d->writes || b->in_memory || b->is_mutable || d->type->kind == T_POINTER) {
+      base_declare(l, b, name, d->type, d->writes > 0, &init, builder_code_count(l->b), d->offset);
+    } else { // the parameter itself: it has its name already
+      b->name = name;
+      b->type = d->type;
+      b->size = d->type->size;
+      b->offset = d->offset;
+      b->kind = B_VALUE;
+      b->cells = init.at;
+      for (uint32_t c = 0; c < d->type->leaf_count; c++) e_mark_named(l, init.at[c].v);
+    }
+  }
+}
+
+// ---- rounds -------------------------------------------------------------------------------------
+
+static void begin_round(lowering *l) {
+  vyre_builder_free(l->u->builder);
+  l->u->builder = l->b = vyre_builder_new(l->kernel->name);
+  if (!l->b) unit_fail_memory(l->u);
+  l->changed = false;
+  l->ctx = NULL;
+  l->labels = l->break_to = l->continue_to = NULL;
+  l->loop_depth = l->depth = 0;
+  l->loaded = NULL;
+  if (l->named_capacity) memset(l->is_named, 0, l->named_capacity);
+  for (uint32_t i = 0; i < l->base_count; i++) {
+    l->bases[i]->kind = B_NONE;
+    l->bases[i]->is_hoisted = false;
+  }
+  l->null = base_new(l, l, FACT_BASE);
+  l->null->kind = B_NULL;
+  l->null->name = "null";
+}
+
+static void build_round(lowering *l) {
+  begin_round(l);
+  uint32_t *first_param = UNIT_ARRAY(l->u, l->kernel->param_count, uint32_t);
+  declare_interface(l, first_param);
+  for (uint32_t i = 0; i < l->base_count; i++)
+    if (l->bases[i]->table && l->bases[i]->is_dynamic) base_fill_table(l, l->bases[i]);
+  vyre_build_region_begin(l->b, l->kernel->name);
+  ref grid[3];
+  for (uint32_t i = 0; i < l->rank; i++)
+    grid[i] = vyre_build_param_value(l->b, l->grid_params[i]);
+  vyre_build_grid(l->b, l->rank, grid, l->workgroup);
+  bind_interface(l, first_param);
+  lower_stmt(l, l->kernel->body);
+  vyre_build_region_end(l->b);
+  unify_words(l);
+}
+
+static void choose_workgroup(lowering *l) {
+  const uint32_t *stated = l->kernel->workgroup, *wanted = l->options->workgroup;
+  bool has_stated = stated[0] != 0, has_wanted = wanted[0] || wanted[1] || wanted[2];
+  for (int i = 0; i < 3; i++) {
+    uint32_t w = has_wanted && wanted[i] ? wanted[i] : has_wanted ? 1 : 0;
+    l->workgroup[i] = has_stated ? stated[i] : has_wanted ? w : i == 0 ? 64 : 1;
+    if (has_stated && has_wanted && stated[i] != w)
+      unit_fail(l->u, VYRE_ERROR_BINDING, l->kernel->offset,
+                "`%s` requires a workgroup of %u, %u, %u. Fix: ask for that one, or for none",
+                l->kernel->name, stated[0], stated[1], stated[2]);
+    if (l->workgroup[i] > 1 && (uint32_t)i + 1 > l->rank) l->rank = (uint32_t)i + 1;
+  }
+}
+
+static void finish(lowering *l, vyre_program **out) {
+  vyre_program *made = NULL;
+  size_t place = 0;
+  vyre_status status = builder_finish(l->b, &made, &place, l->u->error);
+  if (status != VYRE_OK) {
+    if (place) error_place(l->u->error, l->u->source.name, l->u->source.text, l->u->source.size,
+                           place - 1);
+    unit_bail(l->u);
+  }
+  status = prune(made, out, l->u->error);
+  vyre_program_release(made);
+  if (status != VYRE_OK) unit_bail(l->u);
+}
+
+void lower_kernel(unit *u, function *kernel, const vyre_opencl_options *options,
+                  vyre_program **out) {
+  lowering l = {.u = u, .kernel = kernel, .options = options};
+  ast_function(u, kernel);
+  l.rank = options->rank > 3 ? 3 : options->rank ? options->rank : 1;
+  choose_workgroup(&l);
+  int round = 0;
+  do {
+    if (round++ == MOST_ROUNDS)
+      lower_refuse(&l, kernel->offset, "pointers that depend on one another without end",
+                   "use fewer pointer variables");
+    build_round(&l);
+  } while (l.changed);
+  finish(&l, out);
+}

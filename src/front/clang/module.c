@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+//
+// The module's table: reads a source, then makes a program or lists its kernels.
+#include "front/clang/lower.h"
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "front/clang/parse.h"
+#include "front/clang/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct request {
+  const vyre_opencl_options *options; // for a program
+  vyre_program **program;
+  vyre_opencl_kernel **kernels; // for a list
+  uint32_t *kernel_count;
+} request;
+
+static function *find_kernel(unit *u, const char *name) {
+  function *found = NULL;
+  strbuf names = {0};
+  for (uint32_t i = 0; i < u->ast->function_count; i++) {
+    function *f = u->ast->functions[i];
+    if (!f->is_kernel) continue;
+    if (name && !strcmp(f->name, name)) found = f;
+    if (!name && !names.size) found = f;
+    else if (!name) found = NULL;
+    strbuf_printf(&names, "%s%s", names.size ? ", " : "", f->name);
+  }
+  char *list = strbuf_take(&names, NULL);
+  const char *kept = list ? unit_copy(u, list, strlen(list)) : "";
+  free(list);
+  if (found) return found;
+  if (!*kept)
+    unit_fail(u, VYRE_ERROR_BINDING, NO_PLACE,
+              "`%s` has no kernel. Fix: mark a function with `kernel`", u->source.name);
+  if (name)
+    unit_fail(u, VYRE_ERROR_BINDING, NO_PLACE,
+              "`%s` has no kernel `%s`. Fix: name one of these: %.300s", u->source.name, name,
+              kept);
+  unit_fail(u, VYRE_ERROR_BINDING, NO_PLACE,
+            "`%s` has several kernels. Fix: name one of these, as in FILE:KERNEL: %.300s",
+            u->source.name, kept);
+}
+
+// ---- the list -----------------------------------------------------------------------------------
+
+// The list is one block of memory: kernels, then arguments, then strings. The first pass counts.
+typedef struct listing {
+  unit *u;
+  vyre_opencl_kernel *kernels; // NULL while counting
+  vyre_opencl_arg *args;
+  char *strings;
+  size_t kernel_count, arg_count, string_bytes;
+} listing;
+
+static const char *list_string(listing *s, const char *text) {
+  size_t size = strlen(text) + 1;
+  char *at = s->kernels ? memcpy(s->strings + s->string_bytes, text, size) : NULL;
+  s->string_bytes += size;
+  return at;
+}
+
+static vyre_opencl_space list_space(const ctype *type) {
+  if (type->kind == T_OTHER) return VYRE_OPENCL_OTHER;
+  if (type->kind != T_POINTER) return VYRE_OPENCL_VALUE;
+  return type->space == SPACE_GLOBAL     ? VYRE_OPENCL_GLOBAL
+         : type->space == SPACE_CONSTANT ? VYRE_OPENCL_CONSTANT
+         : type->space == SPACE_LOCAL    ? VYRE_OPENCL_LOCAL
+                                         : VYRE_OPENCL_OTHER;
+}
+
+// "__global float4" without its qualifiers.
+static const char *plain_type(unit *u, CXType type) {
+  CXType bare = clang_getUnqualifiedType(type);
+  const char *text = unit_string(u, clang_getTypeSpelling(bare));
+  static const char *const words[] = {"__global ", "__constant ", "__local ", "__private ",
+                                      "const ", "volatile "};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strncmp(text, words[i], strlen(words[i]))) {
+      text += strlen(words[i]);
+      i = (size_t)-1;
+    }
+  return text;
+}
+
+static void list_arg(listing *s, decl *d, CXCursor cursor) {
+  CXType type = clang_getCursorType(cursor);
+  const ctype *of = d->type->kind == T_POINTER ? d->type->element : d->type;
+  if (d->type->kind == T_POINTER) type = clang_getPointeeType(clang_getCanonicalType(type));
+  if (d->type->kind == T_POINTER) {
+    CXType written = clang_getPointeeType(clang_getCursorType(cursor));
+    if (written.kind != CXType_Invalid) type = written; // keeps "float4"
+  }
+  vyre_opencl_arg arg = {.name = list_string(s, d->name),
+                         .type = list_string(s, plain_type(s->u, type)),
+                         .space = list_space(d->type),
+                         .size_bytes = of->kind == T_HALF ? 2 : of->size,
+                         .is_const = d->type->kind == T_POINTER && d->type->is_const};
+  if (s->kernels) s->args[s->arg_count] = arg;
+  s->arg_count++;
+}
+
+static void list_kernels(listing *s) {
+  s->kernel_count = s->arg_count = s->string_bytes = 0;
+  for (uint32_t i = 0; i < s->u->ast->function_count; i++) {
+    function *f = s->u->ast->functions[i];
+    if (!f->is_kernel) continue;
+    vyre_opencl_kernel k = {.name = list_string(s, f->name)};
+    k.line = source_find(s->u, f->offset).line;
+    memcpy(k.workgroup, f->workgroup, sizeof k.workgroup);
+    k.args = s->args ? s->args + s->arg_count : NULL;
+    int count = clang_Cursor_getNumArguments(f->cursor);
+    k.arg_count = count > 0 ? (uint32_t)count : 0;
+    for (uint32_t a = 0; a < k.arg_count; a++) {
+      CXCursor cursor = clang_Cursor_getArgument(f->cursor, a);
+      list_arg(s, ast_decl(s->u, cursor), cursor);
+    }
+    if (s->kernels) s->kernels[s->kernel_count] = k;
+    s->kernel_count++;
+  }
+}
+
+static void make_list(unit *u, const request *r) {
+  listing s = {.u = u};
+  list_kernels(&s);
+  size_t kernel_bytes = s.kernel_count * sizeof *s.kernels;
+  size_t arg_bytes = s.arg_count * sizeof *s.args;
+  char *block = calloc(1, kernel_bytes + arg_bytes + s.string_bytes + 1);
+  if (!block) unit_fail_memory(u);
+  *r->kernels = s.kernels = (vyre_opencl_kernel *)(void *)block;
+  s.args = (vyre_opencl_arg *)(void *)(block + kernel_bytes);
+  s.strings = block + kernel_bytes + arg_bytes;
+  list_kernels(&s);
+  *r->kernel_count = (uint32_t)s.kernel_count;
+}
+
+// ---- the calls ----------------------------------------------------------------------------------
+
+static void serve(unit *u, const request *r, const char *build_options) {
+  parse_source(u, build_options);
+  ast_init(u);
+  if (r->kernels) make_list(u, r);
+  else lower_kernel(u, find_kernel(u, r->options->kernel), r->options, r->program);
+}
+
+static vyre_status run(const front_source *source, const char *build_options, const request *r,
+                       vyre_error *error) {
+  vyre_error own;
+  unit *u = calloc(1, sizeof *u);
+  if (!u) return error_out_of_memory(error);
+  u->source = *source;
+  u->error = error ? error : &own;
+  vyre_status status = VYRE_OK;
+  if (setjmp(u->bail) == 0) serve(u, r, build_options);
+  else status = u->error->status;
+  unit_fini(u);
+  free(u);
+  return status;
+}
+
+static vyre_status make_program(const front_source *source, const vyre_opencl_options *options,
+                                vyre_program **out, vyre_error *error) {
+  request r = {.options = options, .program = out};
+  return run(source, options->build_options ? options->build_options : "", &r, error);
+}
+
+static vyre_status list_of_kernels(const front_source *source, const char *build_options,
+                                   vyre_opencl_kernel **out, uint32_t *count, vyre_error *error) {
+  request r = {.kernels = out, .kernel_count = count};
+  return run(source, build_options, &r, error);
+}
+
+extern VYRE_API const front_module vyre_front_module;
+const front_module vyre_front_module = {FRONT_ABI_VERSION, make_program, list_of_kernels};

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "front/clang/parse.h"
+
+#include "base/error.h"
+#include "front/clang/preprocess.h"
+#include "front/clang/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What both parses share. Half stays a storage type: without its extension clang itself refuses
+// arithmetic on it.
+static const char *const shared_args[] = {"-x", "cl", "-target", "spir64-unknown-unknown",
+                                          "-Xclang", "-cl-ext=-cl_khr_fp16", "-w"};
+enum { SHARED_ARGS = sizeof shared_args / sizeof *shared_args };
+
+static const char **parse_args(unit *u, const char *const *more, uint32_t more_count,
+                               bool all_of_user, uint32_t *count) {
+  uint32_t capacity = 0;
+  const char **args = NULL;
+  *count = 0;
+  for (int i = 0; i < SHARED_ARGS; i++) UNIT_PUSH(u, args, *count, capacity, shared_args[i]);
+  UNIT_PUSH(u, args, *count, capacity, u->standard);
+  for (uint32_t i = 0; i < more_count; i++) UNIT_PUSH(u, args, *count, capacity, more[i]);
+  for (uint32_t i = 0; i < u->user_count; i++)
+    if (all_of_user || !strncmp(u->user_args[i], "-cl-", 4))
+      UNIT_PUSH(u, args, *count, capacity, u->user_args[i]);
+  return args;
+}
+
+static CXTranslationUnit parse_text(unit *u, const char *name, const char *text, size_t size,
+                                    const char *const *args, uint32_t count) {
+  if (!u->index) u->index = clang_createIndex(0, 0);
+  struct CXUnsavedFile file = {name, text, size};
+  CXTranslationUnit tu = NULL;
+  enum CXErrorCode code =
+      clang_parseTranslationUnit2(u->index, name, args, (int)count, &file, 1, 0, &tu);
+  if (code == CXError_Crashed)
+    unit_fail(u, VYRE_ERROR_BACKEND, NO_PLACE,
+              "libclang crashed on `%s`. Fix: this is a fault of clang; change the source, or try "
+              "another version of clang 19",
+              u->source.name);
+  if (code != CXError_Success || !tu)
+    unit_fail(u, VYRE_ERROR_BACKEND, NO_PLACE,
+              "libclang could not read `%s` (code %d). Fix: check the build options",
+              u->source.name, (int)code);
+  return tu;
+}
+
+static bool has_errors(CXTranslationUnit tu) {
+  unsigned count = clang_getNumDiagnostics(tu);
+  for (unsigned i = 0; i < count; i++) {
+    CXDiagnostic d = clang_getDiagnostic(tu, i);
+    enum CXDiagnosticSeverity severity = clang_getDiagnosticSeverity(d);
+    clang_disposeDiagnostic(d);
+    if (severity >= CXDiagnostic_Error) return true;
+  }
+  return false;
+}
+
+// ---- clang's messages ---------------------------------------------------------------------------
+
+// What clang itself proposes, or advice for what is common.
+static const char *fix_of(unit *u, CXDiagnostic d, const char *message) {
+  if (clang_getDiagnosticNumFixIts(d) > 0) {
+    CXSourceRange range;
+    const char *text = unit_string(u, clang_getDiagnosticFixIt(d, 0, &range));
+    if (*text) return unit_printf(u, "write `%.80s` there", text);
+  }
+  if (strstr(message, "half"))
+    return "half is for storage only: read it with vload_half, compute in float";
+  if (strstr(message, "file not found")) return "pass -I with the folder that holds it";
+  if (strstr(message, "recursi")) return "write the recursion as a loop";
+  return "correct the source; the message is clang's";
+}
+
+static void report(unit *u, CXDiagnostic d) {
+  const char *message = unit_string(u, clang_getDiagnosticSpelling(d));
+  const char *fix = fix_of(u, d, message);
+  CXFile file;
+  unsigned line = 0, column = 0;
+  clang_getExpansionLocation(clang_getDiagnosticLocation(d), &file, &line, &column, NULL);
+  const char *name = file ? unit_string(u, clang_getFileName(file)) : "";
+  error_set(u->error, VYRE_ERROR_SYNTAX, "%.400s. Fix: %s", message, fix);
+  if (!line) return;
+  source_place_line(u, name, line, column);
+}
+
+// Parses the source as the user wrote it, so that places are the user's own; only ever done to find
+// words for a mistake.
+static bool explain(unit *u) {
+  static const char *const more[] = {"-U__IMAGE_SUPPORT__"};
+  uint32_t count;
+  const char **args = parse_args(u, more, 1, true, &count);
+  CXTranslationUnit tu =
+      parse_text(u, u->source.name, u->source.text, u->source.size, args, count);
+  bool found = false;
+  unsigned diagnostics = clang_getNumDiagnostics(tu);
+  for (unsigned i = 0; i < diagnostics && !found; i++) {
+    CXDiagnostic d = clang_getDiagnostic(tu, i);
+    found = clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error;
+    if (found) report(u, d);
+    clang_disposeDiagnostic(d);
+  }
+  clang_disposeTranslationUnit(tu);
+  return found;
+}
+
+// ---- the two standards --------------------------------------------------------------------------
+
+static void forget(unit *u) {
+  if (u->tu) clang_disposeTranslationUnit(u->tu);
+  free(u->text);
+  u->tu = NULL;
+  u->text = NULL;
+  u->marks = NULL;
+  u->mark_count = 0;
+}
+
+static bool try_standard(unit *u, const char *standard, const char **said) {
+  static const char *const more[] = {"-cl-no-stdinc", "-Xclang", "-fdeclare-opencl-builtins"};
+  forget(u);
+  u->standard = standard;
+  if (!preprocess(u, said)) return false;
+  uint32_t count;
+  const char **args = parse_args(u, more, 3, false, &count);
+  u->tu = parse_text(u, "preprocessed.cl", u->text, u->size, args, count);
+  return !has_errors(u->tu);
+}
+
+void parse_source(unit *u, const char *build_options) {
+  preprocess_options(u, build_options);
+  const char *wanted = u->standard, *said = "";
+  if (try_standard(u, wanted ? wanted : "-cl-std=CL1.2", &said)) return;
+  const char *later = "";
+  if (!wanted && try_standard(u, "-cl-std=CL2.0", &later)) return;
+  u->standard = wanted ? wanted : "-cl-std=CL1.2";
+  if (explain(u)) unit_bail(u);
+  unit_fail(u, VYRE_ERROR_SYNTAX, NO_PLACE, "clang refuses `%s`: %.300s. Fix: correct the source",
+            u->source.name, *said ? said : "no reason given");
+}

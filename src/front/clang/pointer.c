@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+//
+// Pointer arithmetic. Constants stay in the displacement, in bytes; everything else is counted in
+// words of the object, so that x[i] of a float buffer is just i. Objects of known size are small:
+// their indices are computed in 32 bits, which is exact for every place inside of them.
+#include "front/clang/lower.h"
+
+const pointer *pointer_keep(lowering *l, pointer p) {
+  pointer *kept = UNIT_NEW(l->u, pointer);
+  *kept = p;
+  return kept;
+}
+
+pointer pointer_to(lowering *l, base *b) {
+  (void)l;
+  return (pointer){.set = &b->alone};
+}
+
+pointer pointer_null(lowering *l) {
+  return pointer_to(l, l->null);
+}
+
+bool pointer_is_small(const pointer *p) {
+  for (uint32_t i = 0; i < p->set->count; i++) {
+    const base *b = p->set->at[i];
+    if (b->kind != B_NULL && (b->size == 0 || b->size > INT32_MAX)) return false;
+  }
+  return true;
+}
+
+uint32_t pointer_word(lowering *l, const pointer *p) {
+  (void)l;
+  for (uint32_t i = 0; i < p->set->count; i++)
+    if (p->set->at[i]->word_bytes) return p->set->at[i]->word_bytes;
+  return 1;
+}
+
+static void note_grain(lowering *l, const pointer *p, uint64_t bytes) {
+  for (uint32_t i = 0; i < p->set->count; i++) base_grain(l, p->set->at[i], bytes);
+}
+
+static void note_indexed(lowering *l, const pointer *p) {
+  for (uint32_t i = 0; i < p->set->count; i++) base_indexed(l, p->set->at[i]);
+}
+
+// ---- indices ------------------------------------------------------------------------------------
+
+static ref narrow(lowering *l, ref i) {
+  vyre_type type = e_type(l, i);
+  if (type_bits(type) == 32) return i;
+  return e_convert(l, type == VYRE_U64 ? VYRE_U32 : VYRE_I32, i);
+}
+
+static ref widen(lowering *l, ref i) {
+  vyre_type type = e_type(l, i);
+  if (type_bits(type) == 64) return i;
+  return e_convert(l, type == VYRE_U32 ? VYRE_U64 : VYRE_I64, i);
+}
+
+// To one type; only the sign of the type can still differ.
+static void match(lowering *l, ref *x, ref *y) {
+  vyre_type a = e_type(l, *x), b = e_type(l, *y);
+  if (a == b) return;
+  vyre_type to = type_bits(a) == 32 ? VYRE_I32 : VYRE_I64;
+  *x = e_convert(l, to, *x);
+  *y = e_convert(l, to, *y);
+}
+
+static ref index_add(lowering *l, ref x, ref y, bool is_small) {
+  if (!x) return y;
+  x = is_small ? narrow(l, x) : widen(l, x);
+  y = is_small ? narrow(l, y) : widen(l, y);
+  match(l, &x, &y);
+  return e_binary(l, VYRE_OP_ADD, x, y);
+}
+
+pointer pointer_add(lowering *l, pointer p, ref i, uint64_t stride) {
+  uint64_t bits;
+  if (e_is_const(l, i, &bits)) {
+    p.disp = (int64_t)((uint64_t)p.disp + bits * stride);
+    return p;
+  }
+  if (type_bits(e_type(l, i)) < 32) i = e_convert(l, VYRE_I32, i);
+  note_grain(l, &p, stride);
+  note_indexed(l, &p);
+  uint64_t scale = stride / pointer_word(l, &p);
+  bool is_small = pointer_is_small(&p);
+  if (scale != 1) {
+    i = is_small ? narrow(l, i) : widen(l, i);
+    i = e_binary(l, VYRE_OP_MUL, i, e_const(l, e_type(l, i), scale));
+  }
+  p.index = index_add(l, p.index, i, is_small);
+  return p;
+}
+
+ref pointer_index(lowering *l, const pointer *p, int64_t disp) {
+  int64_t bytes = (int64_t)((uint64_t)p->disp + (uint64_t)disp);
+  if (bytes) note_grain(l, p, (uint64_t)(bytes < 0 ? -bytes : bytes));
+  int64_t words = bytes / (int64_t)pointer_word(l, p);
+  bool is_small = pointer_is_small(p);
+  if (!p->index) return e_int(l, is_small || (words >= 0 && words <= UINT32_MAX) ? VYRE_U32 : VYRE_I64, words);
+  if (!words) return p->index;
+  ref index = is_small ? narrow(l, p->index) : widen(l, p->index);
+  return e_binary(l, VYRE_OP_ADD, index, e_int(l, e_type(l, index), words));
+}
+
+// ---- several bases ------------------------------------------------------------------------------
+
+ref pointer_sel(lowering *l, const pointer *p, const base_set *in) {
+  ref made = 0;
+  for (uint32_t i = p->set->count; i > 0; i--) {
+    uint32_t number = set_find(in, p->set->at[i - 1]);
+    ref here = e_const(l, VYRE_U32, number == UINT32_MAX ? 0 : number);
+    if (!made) made = here;
+    else
+      made = e_select(l, e_binary(l, VYRE_OP_EQ, p->sel, e_const(l, VYRE_U32, i - 1)), here, made);
+  }
+  return made ? made : e_zero(l, VYRE_U32);
+}
+
+pointer pointer_select(lowering *l, ref c, const pointer *x, const pointer *y) {
+  bool is_same = x->set == y->set;
+  pointer p = {.set = is_same ? x->set : set_union(l, x->set, y->set)};
+  if (p.set->count > 1)
+    p.sel = e_select(l, c, pointer_sel(l, x, p.set), pointer_sel(l, y, p.set));
+  if (x->index == y->index && x->disp == y->disp) {
+    p.index = x->index;
+    p.disp = x->disp;
+    return p;
+  }
+  note_indexed(l, &p);
+  ref i = pointer_index(l, x, 0), k = pointer_index(l, y, 0);
+  if (!pointer_is_small(&p)) {
+    i = widen(l, i);
+    k = widen(l, k);
+  }
+  match(l, &i, &k);
+  p.index = e_select(l, c, i, k);
+  return p;
+}
+
+// ---- comparison ---------------------------------------------------------------------------------
+
+static ref is_null(lowering *l, const pointer *p) {
+  uint32_t at = set_find(p->set, l->null);
+  if (at == UINT32_MAX) return vyre_build_bool(l->b, p->set->count == 0);
+  if (p->set->count == 1) return vyre_build_bool(l->b, true);
+  return e_binary(l, VYRE_OP_EQ, p->sel, e_const(l, VYRE_U32, at));
+}
+
+ref pointer_is_set(lowering *l, const pointer *p) {
+  return e_not(l, is_null(l, p));
+}
+
+static void indices(lowering *l, const pointer *x, const pointer *y, ref *i, ref *k) {
+  *i = widen(l, pointer_index(l, x, 0));
+  *k = widen(l, pointer_index(l, y, 0));
+  *i = e_convert(l, VYRE_I64, *i);
+  *k = e_convert(l, VYRE_I64, *k);
+}
+
+ref pointer_compare(lowering *l, vyre_op op, const pointer *x, const pointer *y) {
+  bool is_equality = op == VYRE_OP_EQ || op == VYRE_OP_NE;
+  if (is_equality && (x->set->count == 1 && x->set->at[0] == l->null)) {
+    ref null = is_null(l, y);
+    return op == VYRE_OP_EQ ? null : e_not(l, null);
+  }
+  if (is_equality && (y->set->count == 1 && y->set->at[0] == l->null))
+    return pointer_compare(l, op, y, x);
+  ref i, k;
+  indices(l, x, y, &i, &k);
+  ref compared = e_binary(l, op, i, k);
+  if (!is_equality || (x->set == y->set && x->set->count == 1)) return compared;
+  base_set *both = set_union(l, x->set, y->set);
+  ref same = e_binary(l, VYRE_OP_EQ, pointer_sel(l, x, both), pointer_sel(l, y, both));
+  return op == VYRE_OP_EQ ? e_and(l, same, compared) : e_or(l, e_not(l, same), compared);
+}
+
+ref pointer_difference(lowering *l, const pointer *x, const pointer *y, uint64_t stride) {
+  ref i, k;
+  indices(l, x, y, &i, &k);
+  note_grain(l, x, stride);
+  ref words = e_binary(l, VYRE_OP_SUB, i, k);
+  uint64_t scale = stride / pointer_word(l, x);
+  if (scale <= 1) return words;
+  return e_binary(l, VYRE_OP_DIV, words, e_int(l, VYRE_I64, (int64_t)scale));
+}

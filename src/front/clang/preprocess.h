@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs `clang-19 -E` on the source: libclang cannot preprocess, and places inside of macros are of
+// no use to a reader of expressions. The child gets no shell, a time limit and a limit on what it
+// writes.
+#ifndef VYRE_FRONT_CLANG_PREPROCESS_H
+#define VYRE_FRONT_CLANG_PREPROCESS_H
+
+#include "front/clang/unit.h"
+
+// Splits "-DN=4 -I dir" into u->user_args and picks the standard; refuses what is not understood.
+void preprocess_options(unit *u, const char *build_options);
+// Fills u->text and the map of its lines. False when clang found mistakes in the source; `*said`
+// is then what it wrote first.
+bool preprocess(unit *u, const char **said);
+
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "front/clang/source.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "ir/limits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// # 12 "file name" 1 3
+static bool read_marker(unit *u, const char *line, line_mark *out) {
+  if (line[0] != '#' || line[1] != ' ' || line[2] < '0' || line[2] > '9') return false;
+  char *end;
+  unsigned long number = strtoul(line + 2, &end, 10);
+  if (end[0] != ' ' || end[1] != '"') return false;
+  const char *name = end + 2;
+  size_t size = 0;
+  char *file = unit_alloc(u, strcspn(name, "\n") + 1, 1);
+  for (; *name && *name != '"' && *name != '\n'; name++) {
+    if (*name == '\\' && name[1]) name++;
+    file[size++] = *name;
+  }
+  *out = (line_mark){0, (uint32_t)number, file};
+  return true;
+}
+
+static line_index index_lines(unit *u, const char *text, size_t size) {
+  uint32_t capacity = 0;
+  line_index lines = {0};
+  const char *end = text + size;
+  for (const char *at = text; at;) {
+    UNIT_PUSH(u, lines.start, lines.count, capacity, (uint32_t)(at - text));
+    at = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    if (at) at++;
+  }
+  return lines;
+}
+
+// The line, 0-based, that holds `offset`.
+static uint32_t line_at(const line_index *lines, uint32_t offset) {
+  uint32_t low = 0, high = lines->count;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    if (lines->start[middle] <= offset) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+void source_map(unit *u) {
+  u->lines = index_lines(u, u->text, u->size);
+  u->user_lines = index_lines(u, u->source.text, u->source.size);
+  uint32_t capacity = 0;
+  line_mark mark = {0, 1, u->source.name};
+  UNIT_PUSH(u, u->marks, u->mark_count, capacity, mark);
+  for (uint32_t i = 0; i < u->lines.count; i++) {
+    if (!read_marker(u, u->text + u->lines.start[i], &mark)) continue;
+    const char *last = u->marks[u->mark_count - 1].file;
+    if (!strcmp(last, mark.file)) mark.file = last;
+    mark.offset = i + 1 < u->lines.count ? u->lines.start[i + 1] : (uint32_t)u->size;
+    UNIT_PUSH(u, u->marks, u->mark_count, capacity, mark);
+  }
+}
+
+static size_t line_length(const char *at, const char *end) {
+  const char *stop = memchr(at, '\n', (size_t)(end - at));
+  return (size_t)((stop ? stop : end) - at);
+}
+
+// Where column `column` (0-based) of a preprocessed line is in the user's line: the same where both
+// begin alike, counted from the end where both end alike, else the start of the macro between.
+static size_t map_column(const char *made, size_t made_size, const char *user, size_t user_size,
+                         size_t column) {
+  size_t head = 0, tail = 0;
+  size_t least = made_size < user_size ? made_size : user_size;
+  while (head < least && made[head] == user[head]) head++;
+  if (column < head) return column;
+  while (tail < least - head && made[made_size - 1 - tail] == user[user_size - 1 - tail]) tail++;
+  if (column >= made_size - tail) return user_size - (made_size - column);
+  // Back to the start of the word, which is the macro's name.
+  while (head > 0 && head < user_size &&
+         (user[head - 1] == '_' || (user[head - 1] >= '0' && user[head - 1] <= '9') ||
+          (user[head - 1] >= 'A' && user[head - 1] <= 'Z') ||
+          (user[head - 1] >= 'a' && user[head - 1] <= 'z')))
+    head--;
+  return head;
+}
+
+source_spot source_find(const unit *u, uint32_t offset) {
+  if (offset > u->size) offset = (uint32_t)u->size;
+  uint32_t low = 0, high = u->mark_count;
+  while (high - low > 1) {
+    uint32_t middle = (low + high) / 2;
+    if (u->marks[middle].offset <= offset) low = middle;
+    else high = middle;
+  }
+  const line_mark *mark = &u->marks[low];
+  uint32_t here = line_at(&u->lines, offset);
+  uint32_t line = mark->line + here - line_at(&u->lines, mark->offset);
+  const char *made = u->text + u->lines.start[here];
+  size_t column = (size_t)(u->text + offset - made);
+  source_spot spot = {mark->file, line, (uint32_t)column + 1, NO_PLACE};
+  if (strcmp(mark->file, u->source.name) || line == 0 || line > u->user_lines.count) return spot;
+  const char *user = u->source.text + u->user_lines.start[line - 1];
+  const char *user_end = u->source.text + u->source.size;
+  column = map_column(made, line_length(made, u->text + u->size), user,
+                      line_length(user, user_end), column);
+  spot.column = (uint32_t)column + 1;
+  spot.offset = u->user_lines.start[line - 1] + (uint32_t)column;
+  return spot;
+}
+
+// The start of line `line`, or NULL.
+static const char *find_line(const char *text, size_t size, uint32_t line) {
+  const char *at = text, *end = text + size;
+  for (uint32_t i = 1; i < line; i++) {
+    at = memchr(at, '\n', (size_t)(end - at));
+    if (!at) return NULL;
+    at++;
+  }
+  return at;
+}
+
+void source_place_line(unit *u, const char *file, uint32_t line, uint32_t column) {
+  const char *text = u->source.text;
+  size_t size = u->source.size;
+  char *read = NULL;
+  if (strcmp(file, u->source.name)) {
+    vyre_error ignored; // a file that cannot be read has no excerpt, and that is all
+    if (file_read(file, LIMIT_SOURCE_BYTES, &read, &size, &ignored) != VYRE_OK) size = 0;
+    text = read;
+  }
+  const char *at = text ? find_line(text, size, line) : NULL;
+  if (at) {
+    size_t length = line_length(at, text + size), back = column ? column - 1 : 0;
+    if (back > length) back = length;
+    error_place(u->error, file, text, size, (size_t)(at - text) + back);
+  } else {
+    snprintf(u->error->file, sizeof u->error->file, "%s", file);
+  }
+  u->error->line = line;
+  u->error->column = column;
+  free(read);
+}
+
+void source_place_error(unit *u, uint32_t offset) {
+  source_spot spot = source_find(u, offset);
+  source_place_line(u, spot.file, spot.line, spot.column);
+}

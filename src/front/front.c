@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "front/front.h"
+
+#include "base/error.h"
+#include "base/module.h"
+#include "ir/limits.h"
+
+static vyre_status open_front(const char *text, size_t size, const char *name,
+                              front_source *source, const front_module **module,
+                              vyre_error *error) {
+  if (!text && size)
+    return error_set(error, VYRE_ERROR_ARGUMENT, "there is no text. Fix: pass the source");
+  if (size > LIMIT_SOURCE_BYTES)
+    return error_set(error, VYRE_ERROR_LIMIT,
+                     "the source has %zu bytes, at most %zu are read. Fix: split it", size,
+                     LIMIT_SOURCE_BYTES);
+  *source = (front_source){text, size, name && *name ? name : "<text>"};
+  const void *table;
+  vyre_status status = module_find(FRONT_MODULE_FILE, FRONT_MODULE_SYMBOL, &table, error);
+  if (status != VYRE_OK) return status;
+  *module = table;
+  if ((*module)->abi_version != FRONT_ABI_VERSION)
+    return error_set(error, VYRE_ERROR_BACKEND,
+                     "%s is of another version. Fix: install the one that came with libvyre",
+                     FRONT_MODULE_FILE);
+  return VYRE_OK;
+}
+
+vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *name,
+                                     const vyre_opencl_options *options, vyre_program **out,
+                                     vyre_error *error) {
+  if (!out) return error_set(error, VYRE_ERROR_ARGUMENT, "`out` is NULL. Fix: pass a place");
+  *out = NULL;
+  front_source source;
+  const front_module *module = NULL;
+  vyre_status status = open_front(text, size, name, &source, &module, error);
+  if (status != VYRE_OK) return status;
+  static const vyre_opencl_options none = {0};
+  return module->program(&source, options ? options : &none, out, error);
+}
+
+vyre_status vyre_opencl_kernels(const char *text, size_t size, const char *name,
+                                const char *build_options, vyre_opencl_kernel **out,
+                                uint32_t *count, vyre_error *error) {
+  if (!out || !count)
+    return error_set(error, VYRE_ERROR_ARGUMENT, "`out` or `count` is NULL. Fix: pass places");
+  *out = NULL;
+  *count = 0;
+  front_source source;
+  const front_module *module = NULL;
+  vyre_status status = open_front(text, size, name, &source, &module, error);
+  if (status != VYRE_OK) return status;
+  return module->kernels(&source, build_options ? build_options : "", out, count, error);
+}
