@@ -5,9 +5,8 @@
 #include "base/module.h"
 #include "ir/limits.h"
 
-static vyre_status open_front(const char *text, size_t size, const char *name,
-                              front_source *source, const front_module **module,
-                              vyre_error *error) {
+static vyre_status open_front(const char *text, size_t size, const char *name, front_source *source,
+                              const front_module **module, vyre_error *error) {
   if (!text && size)
     return error_set(error, VYRE_ERROR_ARGUMENT, "there is no text. Fix: pass the source");
   if (size > LIMIT_SOURCE_BYTES)

@@ -25,8 +25,8 @@ static void watch(lowering *l, base *b) {
 
 // ---- one object ---------------------------------------------------------------------------------
 
-// The leaf of a register object that is at `disp` and has the size of `type`; -1: there is none, the
-// object has to be in memory.
+// The leaf of a register object that is at `disp` and has the size of `type`; -1: there is none,
+// the object has to be in memory.
 static int64_t find_leaf(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type,
                          uint32_t offset) {
   const leaf *leaves = type_leaves(l->u, b->type, offset);
@@ -59,9 +59,11 @@ static ref base_load(lowering *l, base *b, const pointer *p, int64_t disp, vyre_
                      uint32_t offset) {
   switch (b->kind) {
   case B_VALUE:
+  case B_PARAM:
   case B_VARS: {
     int64_t i = find_leaf(l, b, p, disp, type, offset);
     if (i < 0) return e_zero(l, type);
+    if (b->kind == B_PARAM) return e_bits(l, type, vyre_build_param_value(l->b, b->cells[i].v));
     if (b->kind == B_VALUE) return b->cells[i].p ? e_zero(l, type) : e_bits(l, type, b->cells[i].v);
     watch(l, b);
     return e_bits(l, type, vyre_build_get(l->b, b->vars[i].v));
@@ -82,6 +84,7 @@ static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref
                        uint32_t offset) {
   vyre_type type = e_type(l, v);
   switch (b->kind) {
+  case B_PARAM:
   case B_VALUE: note(l, &b->is_mutable); return;
   case B_VARS: {
     int64_t i = find_leaf(l, b, p, disp, type, offset);
@@ -116,8 +119,7 @@ static ref encode(lowering *l, const pointer *p, const base_set *in) {
   ref index = e_convert(l, VYRE_U64, e_convert(l, VYRE_I64, pointer_index(l, p, 0)));
   ref low = e_binary(l, VYRE_OP_AND, index, e_const(l, VYRE_U64, 0xffffffffffffu));
   ref high = e_convert(l, VYRE_U64, pointer_sel(l, p, in));
-  return e_binary(l, VYRE_OP_OR, low,
-                  e_binary(l, VYRE_OP_SHL, high, e_const(l, VYRE_U64, 48)));
+  return e_binary(l, VYRE_OP_OR, low, e_binary(l, VYRE_OP_SHL, high, e_const(l, VYRE_U64, 48)));
 }
 
 static pointer decode(lowering *l, ref bits, base_set *in) {
@@ -126,8 +128,7 @@ static pointer decode(lowering *l, ref bits, base_set *in) {
   ref low = e_binary(l, VYRE_OP_SHL, e_convert(l, VYRE_I64, bits), shift);
   p.index = e_binary(l, VYRE_OP_SHR, low, shift);
   if (in->count > 1)
-    p.sel = e_convert(l, VYRE_U32,
-                      e_binary(l, VYRE_OP_SHR, bits, e_const(l, VYRE_U64, 48)));
+    p.sel = e_convert(l, VYRE_U32, e_binary(l, VYRE_OP_SHR, bits, e_const(l, VYRE_U64, 48)));
   return p;
 }
 
@@ -276,8 +277,7 @@ value load(lowering *l, const place *from, uint32_t offset) {
                       : e_zero(l, from->whole->scalar); // the fourth of three
     return v;
   }
-  if (from->type->kind == T_ARRAY)
-    return value_pointer(l, from->type, from->at);
+  if (from->type->kind == T_ARRAY) return value_pointer(l, from->type, from->at);
   const leaf *leaves = type_leaves(l->u, from->type, offset);
   value v = value_new(l, from->type, offset);
   for (uint32_t i = 0; i < from->type->leaf_count; i++)

@@ -10,23 +10,23 @@
 
 typedef enum node_kind {
   // Expressions
-  N_INT,      // bits
-  N_FLOAT,    // bits, of the type
-  N_STRING,   // refused where it is used
-  N_NAME,     // decl
-  N_BINARY,   // op; kids: left, right. Assignments included
-  N_UNARY,    // op; kid
-  N_CHOICE,   // c ? a : b
-  N_INDEX,    // kids: base, index
-  N_MEMBER,   // field_offset; kid is a record, or a pointer to one when `arrow`
-  N_SWIZZLE,  // lanes; kid is a vector, or a pointer to one when `arrow`
-  N_VECTOR,   // (float4)(a, b): kids fill the lanes
-  N_CAST,     // written or implied
-  N_AS_TYPE,  //
-  N_CALL,     // callee or `name` of a builtin; kids: arguments
-  N_INIT,     // { ... }
+  N_INT,        // bits
+  N_FLOAT,      // bits, of the type
+  N_STRING,     // refused where it is used
+  N_NAME,       // decl
+  N_BINARY,     // op; kids: left, right. Assignments included
+  N_UNARY,      // op; kid
+  N_CHOICE,     // c ? a : b
+  N_INDEX,      // kids: base, index
+  N_MEMBER,     // field_offset; kid is a record, or a pointer to one when `arrow`
+  N_SWIZZLE,    // lanes; kid is a vector, or a pointer to one when `arrow`
+  N_VECTOR,     // (float4)(a, b): kids fill the lanes
+  N_CAST,       // written or implied
+  N_AS_TYPE,    //
+  N_CALL,       // callee or `name` of a builtin; kids: arguments
+  N_INIT,       // { ... }
   N_DESIGNATOR, // in N_INIT: path; the last kid is the value
-  N_COMPOUND, // (T){ ... }: kid is N_INIT
+  N_COMPOUND,   // (T){ ... }: kid is N_INIT
   // Statements
   S_BLOCK,
   S_DECL, // decl
@@ -66,10 +66,10 @@ typedef struct decl {
 // A for statement that counts: for (i = lo; i < hi; i += step), and i is not changed elsewhere.
 typedef struct counting {
   decl *counter;
-  node *lo, *hi, *step; // step is NULL for 1
-  bool is_down;         // i > hi or i >= hi, i -= step
-  bool is_inclusive;    // <= or >=
-  bool declares;        // the counter is declared in the statement
+  node *lo, *hi, *step;  // step is NULL for 1
+  bool is_down;          // i > hi or i >= hi, i -= step
+  bool is_inclusive;     // <= or >=
+  bool declares;         // the counter is declared in the statement
   const ctype *compared; // the type in which i is compared
 } counting;
 
@@ -145,8 +145,8 @@ void ast_extent(CXCursor cursor, uint32_t *first, uint32_t *end);
 node *ast_node(unit *u, node_kind kind, CXCursor cursor, uint32_t kid_count);
 node *ast_expr(unit *u, CXCursor cursor);
 node *ast_stmt(unit *u, CXCursor cursor);
-void ast_wrote(node *lvalue); // counts a write
-node *ast_skip_casts(node *n); // the expression under casts
+void ast_wrote(node *lvalue);             // counts a write
+node *ast_skip_casts(node *n);            // the expression under casts
 void ast_count_loop(unit *u, node *loop); // fills n->counts
 void ast_find_late(node *block);          // marks variables
 decl *ast_decl(unit *u, CXCursor cursor); // of a variable or parameter, made on first sight

@@ -70,9 +70,10 @@ static node *evaluated(unit *u, CXCursor cursor) {
 }
 
 static int digit_of(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                      : c >= 'A' && c <= 'F'   ? c - 'A' + 10
-                                                               : 99;
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : 99;
 }
 
 static node *integer_literal(unit *u, CXCursor cursor) {
@@ -115,7 +116,8 @@ static node *name(unit *u, CXCursor cursor) {
 
 // ---- operators ----------------------------------------------------------------------------------
 
-// The declared object that is changed when `n` is assigned to; NULL when it is reached by a pointer.
+// The declared object that is changed when `n` is assigned to; NULL when it is reached by a
+// pointer.
 static decl *changed_object(node *n) {
   for (;;) {
     switch (n->kind) {
@@ -127,8 +129,10 @@ static decl *changed_object(node *n) {
       break;
     case N_INDEX:
       n = n->kid[0];
-      if (n->kind == N_CAST && n->kid[0]->type->kind == T_ARRAY) n = n->kid[0];
-      else if (n->type->kind == T_POINTER) return NULL;
+      if (n->kind == N_CAST && n->kid[0]->type->kind == T_ARRAY)
+        n = n->kid[0];
+      else if (n->type->kind == T_POINTER)
+        return NULL;
       break;
     default: return NULL;
     }
@@ -216,9 +220,8 @@ static node *designated(unit *u, CXCursor cursor, cursors kids) {
     if (clang_getCursorKind(kids.at[i]) == CXCursor_MemberRef) {
       CXCursor to = clang_getCursorReferenced(kids.at[i]);
       long long bits = clang_Cursor_getOffsetOfField(to);
-      n->path[n->path_count++] =
-          (designator){false, bits < 0 ? 0 : (uint64_t)bits / 8,
-                       unit_string(u, clang_getCursorSpelling(to))};
+      n->path[n->path_count++] = (designator){false, bits < 0 ? 0 : (uint64_t)bits / 8,
+                                              unit_string(u, clang_getCursorSpelling(to))};
     } else {
       n->path[n->path_count++] = (designator){true, evaluated(u, kids.at[i])->bits, NULL};
     }
@@ -370,8 +373,7 @@ static node *expr(unit *u, CXCursor cursor) {
   case CXCursor_BlockExpr: ast_refuse(u, cursor, "a block", "put it into a function");
   case CXCursor_AddrLabelExpr: ast_refuse(u, cursor, "the address of a label", "use if and loops");
   default: {
-    const char *kind =
-        unit_string(u, clang_getCursorKindSpelling(clang_getCursorKind(cursor)));
+    const char *kind = unit_string(u, clang_getCursorKindSpelling(clang_getCursorKind(cursor)));
     ast_refuse(u, cursor, unit_printf(u, "an expression that is not understood (%s)", kind),
                "write it in a simpler way");
   }

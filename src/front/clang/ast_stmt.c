@@ -86,8 +86,7 @@ static node *for_loop(unit *u, CXCursor cursor) {
 
 static node *case_label(unit *u, CXCursor cursor) {
   cursors kids = ast_kids(u, cursor);
-  if (kids.count == 3)
-    ast_refuse(u, cursor, "a range of cases", "list the values, one case each");
+  if (kids.count == 3) ast_refuse(u, cursor, "a range of cases", "list the values, one case each");
   want(u, cursor, kids, 2);
   node *n = ast_node(u, S_CASE, cursor, 1);
   CXEvalResult result = clang_Cursor_Evaluate(kids.at[0]);
@@ -211,10 +210,10 @@ static uint32_t mentions(const node *n, const decl *d) {
 
 static bool writes_to(node *n, const decl *d) {
   if (!n) return false;
-  bool writes = (n->kind == N_BINARY && n->op >= CXBinaryOperator_Assign &&
-                 n->op <= CXBinaryOperator_OrAssign) ||
-                (n->kind == N_UNARY && n->op >= CXUnaryOperator_PostInc &&
-                 n->op <= CXUnaryOperator_AddrOf);
+  bool writes =
+      (n->kind == N_BINARY && n->op >= CXBinaryOperator_Assign &&
+       n->op <= CXBinaryOperator_OrAssign) ||
+      (n->kind == N_UNARY && n->op >= CXUnaryOperator_PostInc && n->op <= CXUnaryOperator_AddrOf);
   if (writes && mentions(n->kid[0], d) && ast_skip_casts(n->kid[0])->kind == N_NAME) return true;
   for (uint32_t i = 0; i < n->count; i++)
     if (writes_to(n->kid[i], d)) return true;
@@ -242,16 +241,19 @@ static bool read_step(node *step, counting *c) {
   if (step->op != CXBinaryOperator_Assign || sum->kind != N_BINARY) return false;
   if (sum->op != CXBinaryOperator_Add && sum->op != CXBinaryOperator_Sub) return false;
   c->is_down = sum->op == CXBinaryOperator_Sub;
-  if (is_name(ast_skip_casts(sum->kid[0]), c->counter)) c->step = sum->kid[1];
-  else if (!c->is_down && is_name(ast_skip_casts(sum->kid[1]), c->counter)) c->step = sum->kid[0];
+  if (is_name(ast_skip_casts(sum->kid[0]), c->counter))
+    c->step = sum->kid[1];
+  else if (!c->is_down && is_name(ast_skip_casts(sum->kid[1]), c->counter))
+    c->step = sum->kid[0];
   return c->step != NULL;
 }
 
 static bool read_condition(node *condition, counting *c) {
   if (!condition || condition->kind != N_BINARY) return false;
-  static const uint8_t turned[] = {
-      [CXBinaryOperator_LT] = CXBinaryOperator_GT, [CXBinaryOperator_GT] = CXBinaryOperator_LT,
-      [CXBinaryOperator_LE] = CXBinaryOperator_GE, [CXBinaryOperator_GE] = CXBinaryOperator_LE};
+  static const uint8_t turned[] = {[CXBinaryOperator_LT] = CXBinaryOperator_GT,
+                                   [CXBinaryOperator_GT] = CXBinaryOperator_LT,
+                                   [CXBinaryOperator_LE] = CXBinaryOperator_GE,
+                                   [CXBinaryOperator_GE] = CXBinaryOperator_LE};
   uint8_t op = condition->op;
   if (op < CXBinaryOperator_LT || op > CXBinaryOperator_GE) return false;
   int side = is_name(ast_skip_casts(condition->kid[0]), c->counter) ? 0 : 1;

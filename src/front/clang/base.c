@@ -26,7 +26,7 @@ void base_grain(lowering *l, base *b, uint64_t bytes) {
 }
 
 void base_indexed(lowering *l, base *b) {
-  if (b->kind == B_VALUE || b->kind == B_VARS) note(l, &b->in_memory);
+  if (b->kind == B_VALUE || b->kind == B_PARAM || b->kind == B_VARS) note(l, &b->in_memory);
   if (b->kind == B_TABLE) note(l, &b->is_dynamic);
 }
 
@@ -106,8 +106,7 @@ static void declare_pointer(lowering *l, base *b, uint32_t i, const char *name) 
   vyre_type type = pointer_is_small(&p) ? VYRE_I32 : VYRE_I64;
   b->vars[i].v = vyre_build_var(l->b, name, e_zero(l, type));
   if (b->stored[i]->count > 1)
-    b->vars[i].sel =
-        vyre_build_var(l->b, unit_printf(l->u, "%s.base", name), e_zero(l, VYRE_U32));
+    b->vars[i].sel = vyre_build_var(l->b, unit_printf(l->u, "%s.base", name), e_zero(l, VYRE_U32));
 }
 
 static void declare_variables(lowering *l, base *b, const leaf *leaves, const value *init,
@@ -119,8 +118,8 @@ static void declare_variables(lowering *l, base *b, const leaf *leaves, const va
     if (leaves[i].type->kind == T_POINTER)
       declare_pointer(l, b, i, name);
     else
-      b->vars[i].v = vyre_build_var(l->b, name,
-                                    init->at ? init->at[i].v : e_zero(l, leaves[i].type->scalar));
+      b->vars[i].v =
+          vyre_build_var(l->b, name, init->at ? init->at[i].v : e_zero(l, leaves[i].type->scalar));
   }
   if (!init->at) return;
   for (uint32_t i = 0; i < b->type->leaf_count; i++) {
@@ -172,8 +171,10 @@ void base_declare(lowering *l, base *b, const char *name, const ctype *type, boo
   if (!is_large && !b->in_memory) {
     const leaf *leaves = type_leaves(l->u, type, offset);
     if (!type_is_aggregate(type) || type->leaf_count <= MOST_VARIABLES) {
-      if (init->at && !is_mutable && !b->is_mutable) declare_values(l, b, leaves, init, since);
-      else declare_variables(l, b, leaves, init, offset);
+      if (init->at && !is_mutable && !b->is_mutable)
+        declare_values(l, b, leaves, init, since);
+      else
+        declare_variables(l, b, leaves, init, offset);
       return;
     }
   }
@@ -220,8 +221,8 @@ void base_fill_table(lowering *l, base *b) {
   b->kind = B_MEMORY;
   for (uint32_t i = 0; i < b->type->leaf_count; i++) {
     if (!b->table[i]) continue; // a transient buffer begins as zeros
-    store_scalar(l, &p, (int64_t)leaves[i].offset,
-                 e_const(l, leaves[i].type->scalar, b->table[i]), b->offset);
+    store_scalar(l, &p, (int64_t)leaves[i].offset, e_const(l, leaves[i].type->scalar, b->table[i]),
+                 b->offset);
   }
   vyre_build_region_end(l->b);
 }

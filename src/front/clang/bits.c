@@ -37,8 +37,7 @@ value bits_as(lowering *l, value v, uint64_t at, const ctype *type, uint32_t off
   for (uint32_t i = 0; i < type->leaf_count; i++) {
     if (to[i].type->kind == T_POINTER)
       lower_refuse(l, offset, "bits taken as a pointer", "use offsets from a pointer argument");
-    made.at[i].v =
-        bits_cut(l, pieces, v.type->leaf_count, at + to[i].offset, to[i].type->scalar);
+    made.at[i].v = bits_cut(l, pieces, v.type->leaf_count, at + to[i].offset, to[i].type->scalar);
   }
   return made;
 }

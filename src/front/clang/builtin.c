@@ -32,11 +32,16 @@ bool builtin_is_pure(const char *name) {
 
 _Noreturn static void refuse(lowering *l, const node *n) {
   const char *fix = "use a function of docs/OPENCL.md, or write it out";
-  if (!strcmp(n->name, "printf")) fix = "write the values to a buffer and print them on the host";
-  else if (strstr(n->name, "image")) fix = "pass the data in a buffer";
-  else if (strstr(n->name, "pipe")) fix = "pass the data in a buffer";
-  else if (strstr(n->name, "sub_group")) fix = "use local memory and barrier";
-  else if (starts_with(n->name, "work_group_")) fix = "use local memory and barrier";
+  if (!strcmp(n->name, "printf"))
+    fix = "write the values to a buffer and print them on the host";
+  else if (strstr(n->name, "image"))
+    fix = "pass the data in a buffer";
+  else if (strstr(n->name, "pipe"))
+    fix = "pass the data in a buffer";
+  else if (strstr(n->name, "sub_group"))
+    fix = "use local memory and barrier";
+  else if (starts_with(n->name, "work_group_"))
+    fix = "use local memory and barrier";
   unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, n->offset, "the function `%s`. Fix: %s", n->name, fix);
 }
 

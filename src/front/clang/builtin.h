@@ -26,8 +26,8 @@ extern const builtin_row builtin_rows[];
 extern const uint32_t builtin_row_count;
 
 // Declares the functions of all rows.
-#define EACH(name, function, what, operands)               each_function function;
-#define WHOLE(name, function, what, least, most, effect)   whole_function function;
+#define EACH(name, function, what, operands)             each_function function;
+#define WHOLE(name, function, what, least, most, effect) whole_function function;
 #include "front/clang/builtins.def"
 
 // Shared between the files of builtins.

@@ -56,7 +56,8 @@ static ref directed(lowering *l, vyre_type to, ref x, char mode) {
     below = two(l, VYRE_OP_LT, back, x);
   } else { // 2^63 and 2^64 do not come back
     ref limit = e_float(l, to, type_is_signed(from) ? 0x1p63 : 0x1p64);
-    ref is_past = type_bits(from) == 64 ? two(l, VYRE_OP_GE, r, limit) : vyre_build_bool(l->b, false);
+    ref is_past =
+        type_bits(from) == 64 ? two(l, VYRE_OP_GE, r, limit) : vyre_build_bool(l->b, false);
     ref back = e_convert(l, from, r);
     above = e_or(l, is_past, two(l, VYRE_OP_GT, back, x));
     below = e_and(l, e_not(l, is_past), two(l, VYRE_OP_LT, back, x));
@@ -65,9 +66,11 @@ static ref directed(lowering *l, vyre_type to, ref x, char mode) {
   ref too_high = mode == 'n' ? above : mode == 'z' ? e_and(l, above, e_not(l, is_negative)) : no;
   ref too_low = mode == 'p' ? below : mode == 'z' ? e_and(l, below, is_negative) : no;
   ref zero = e_zero(l, to);
-  ref smallest = e_select(l, too_high, e_bits(l, to, e_const(l, type_unsigned(type_bytes(to)),
-                                                    (uint64_t)1 << (type_bits(to) - 1) | 1)),
-                          e_const(l, to, 1));
+  ref smallest = e_select(
+      l, too_high,
+      e_bits(l, to,
+             e_const(l, type_unsigned(type_bytes(to)), (uint64_t)1 << (type_bits(to) - 1) | 1)),
+      e_const(l, to, 1));
   ref is_zero = two(l, VYRE_OP_EQ, r, zero);
   ref moved = e_select(l, is_zero, smallest,
                        step(l, r, e_select(l, too_high, is_negative, e_not(l, is_negative))));
@@ -92,7 +95,6 @@ value name_conversion(lowering *l, node *n, const value *args) {
   const char *mode = strstr(n->name, "_rt");
   value made = value_new(l, n->type, n->offset);
   for (uint32_t i = 0; i < n->type->leaf_count; i++)
-    made.at[i].v =
-        convert_one(l, n->type->scalar, args[0].at[i].v, saturates, mode ? mode[3] : 0);
+    made.at[i].v = convert_one(l, n->type->scalar, args[0].at[i].v, saturates, mode ? mode[3] : 0);
   return made;
 }

@@ -94,8 +94,7 @@ ref each_powr(lowering *l, const ref *x, int what) {
 // An int can be larger than what a float holds exactly.
 ref each_pown(lowering *l, const ref *x, int what) {
   (void)what;
-  return e_convert(l, e_type(l, x[0]),
-                   e_binary(l, VYRE_OP_POW, wide(l, x[0]), wide(l, x[1])));
+  return e_convert(l, e_type(l, x[0]), e_binary(l, VYRE_OP_POW, wide(l, x[0]), wide(l, x[1])));
 }
 ref each_rootn(lowering *l, const ref *x, int what) {
   (void)what;
@@ -142,11 +141,9 @@ ref each_tanpi(lowering *l, const ref *x, int what) {
   return e_convert(l, e_type(l, x[0]), divide(l, sine_of_pi(l, w), cosine_of_pi(l, w)));
 }
 ref each_over_pi(lowering *l, const ref *x, int what) {
-  ref angle = what == VYRE_OP_ATAN2
-                  ? e_binary(l, VYRE_OP_ATAN2, wide(l, x[0]), wide(l, x[1]))
-                  : e_unary(l, (vyre_op)what, wide(l, x[0]));
-  return e_convert(l, e_type(l, x[0]),
-                   mul(l, angle, e_float(l, VYRE_F64, 0.31830988618379067154)));
+  ref angle = what == VYRE_OP_ATAN2 ? e_binary(l, VYRE_OP_ATAN2, wide(l, x[0]), wide(l, x[1]))
+                                    : e_unary(l, (vyre_op)what, wide(l, x[0]));
+  return e_convert(l, e_type(l, x[0]), mul(l, angle, e_float(l, VYRE_F64, 0.31830988618379067154)));
 }
 
 // ---- inverse hyperbolic -------------------------------------------------------------------------
@@ -252,8 +249,8 @@ static ref split(lowering *l, ref x, ref *exponent) {
   ref field = e_binary(l, VYRE_OP_AND, e_binary(l, VYRE_OP_SHR, bits, e_int(l, VYRE_I64, 52)),
                        e_int(l, VYRE_I64, 0x7ff));
   ref kept = e_binary(l, VYRE_OP_AND, bits, e_const(l, VYRE_I64, 0x800fffffffffffffu));
-  ref mantissa = e_bits(
-      l, VYRE_F64, e_binary(l, VYRE_OP_OR, kept, e_const(l, VYRE_I64, 0x3fe0000000000000u)));
+  ref mantissa =
+      e_bits(l, VYRE_F64, e_binary(l, VYRE_OP_OR, kept, e_const(l, VYRE_I64, 0x3fe0000000000000u)));
   ref e = add(l, sub(l, field, e_int(l, VYRE_I64, 1022)), shift);
   *exponent = e_select(l, is_plain, e_convert(l, VYRE_I32, e), e_zero(l, VYRE_I32));
   return e_select(l, is_plain, e_convert(l, type, mantissa), x);
@@ -313,7 +310,8 @@ static ref remainder_of(lowering *l, ref x, ref y) {
   vyre_type type = e_type(l, x);
   ref ax = absolute(l, x), ay = absolute(l, y), half = number(l, x, 0.5);
   // In halves nothing overflows. What halving loses of a small x does not matter: it is the rest.
-  ref is_large = e_binary(l, VYRE_OP_GT, ay, e_float(l, type, type == VYRE_F64 ? 0x1p1000 : 0x1p100));
+  ref is_large =
+      e_binary(l, VYRE_OP_GT, ay, e_float(l, type, type == VYRE_F64 ? 0x1p1000 : 0x1p100));
   ref sx = e_select(l, is_large, mul(l, ax, half), ax);
   ref sy = e_select(l, is_large, mul(l, ay, half), ay);
   ref rest = nearest_rest(l, e_binary(l, VYRE_OP_FMOD, sx, add(l, sy, sy)), sy);
@@ -394,9 +392,9 @@ static ref quotient_of(lowering *l, ref x, ref y, ref rest) {
   ref low = e_binary(l, VYRE_OP_AND, e_convert(l, VYRE_I32, q), e_int(l, VYRE_I32, 127));
   ref is_negative = e_binary(l, VYRE_OP_NE, e_sign_bit(l, x), e_sign_bit(l, y));
   ref made = e_select(l, is_negative, negate(l, low), low);
-  ref is_valid = e_and(l, lt(l, absolute(l, x), e_infinity(l, type)),
-                       e_not(l, e_or(l, e_is_nan(l, y),
-                                     e_binary(l, VYRE_OP_EQ, y, number(l, y, 0)))));
+  ref is_valid =
+      e_and(l, lt(l, absolute(l, x), e_infinity(l, type)),
+            e_not(l, e_or(l, e_is_nan(l, y), e_binary(l, VYRE_OP_EQ, y, number(l, y, 0)))));
   return e_select(l, is_valid, made, e_zero(l, VYRE_I32));
 }
 value with_remquo(lowering *l, node *n, const value *args, int what) {

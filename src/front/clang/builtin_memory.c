@@ -142,8 +142,8 @@ static ref half_to_float(lowering *l, ref bits) {
 
 // The multiple of the spacing of halves at |x| that the mode picks; all steps but that are exact.
 static ref round_to_half(lowering *l, ref size, ref is_negative, char mode) {
-  ref exponent = two(l, VYRE_OP_AND, e_bits(l, VYRE_U64, size),
-                     e_const(l, VYRE_U64, 0x7ff0000000000000u));
+  ref exponent =
+      two(l, VYRE_OP_AND, e_bits(l, VYRE_U64, size), e_const(l, VYRE_U64, 0x7ff0000000000000u));
   ref power = e_bits(l, VYRE_F64, exponent), least = e_float(l, VYRE_F64, 0x1p-14);
   power = two(l, VYRE_OP_MAX, power, least);
   ref spacing = two(l, VYRE_OP_MUL, power, e_float(l, VYRE_F64, 0x1p-10));

@@ -29,8 +29,10 @@ static node *take_labels(lowering *l, choice *c, node *s) {
     if (is_new) UNIT_PUSH(l->u, c->at, c->count, c->capacity, (segment){0});
     is_new = false;
     segment *g = &c->at[c->count - 1];
-    if (s->kind == S_DEFAULT) g->is_default = true;
-    else UNIT_PUSH(l->u, g->values, g->value_count, g->value_capacity, s->bits);
+    if (s->kind == S_DEFAULT)
+      g->is_default = true;
+    else
+      UNIT_PUSH(l->u, g->values, g->value_count, g->value_capacity, s->bits);
     s = s->kid[0];
   }
   return s;
@@ -125,8 +127,10 @@ static uint32_t find_groups(lowering *l, const choice *c, group **out) {
     while (c->at[i].falls && i + 1 < c->count) i++;
     g.last = i;
     for (uint32_t k = g.first; k <= g.last; k++) g.has_default |= c->at[k].is_default;
-    if (g.has_default) other = g;
-    else groups[count++] = g;
+    if (g.has_default)
+      other = g;
+    else
+      groups[count++] = g;
   }
   if (other.has_default) groups[count++] = other;
   *out = groups;
@@ -139,8 +143,8 @@ static bool lower_groups(lowering *l, const choice *c) {
   bool falls = false, is_nested = count <= MOST_NESTED, is_exhausted = false;
   for (uint32_t i = 0; i < count && !is_exhausted; i++) {
     const group *g = &groups[i];
-    ref is_it = is_nested && g->has_default ? vyre_build_bool(l->b, true)
-                                            : enters(l, c, g->first, g->last);
+    ref is_it =
+        is_nested && g->has_default ? vyre_build_bool(l->b, true) : enters(l, c, g->first, g->last);
     uint64_t known;
     if (e_is_const(l, is_it, &known)) {
       is_exhausted = known != 0;

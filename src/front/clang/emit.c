@@ -42,8 +42,10 @@ static ref emit(lowering *l, vyre_op op, vyre_type type, uint32_t count, const r
   if (!is_const) return vyre_build_op(l->b, op, type, count, args);
   vyre_type operand = e_type(l, args[op == VYRE_OP_SELECT ? 1 : 0]);
   unsigned rule = op_table[op].rule;
-  if (rule == RULE_EQUALITY || rule == RULE_ORDER) type = VYRE_BOOL;
-  else if (type == VYRE_VOID) type = operand;
+  if (rule == RULE_EQUALITY || rule == RULE_ORDER)
+    type = VYRE_BOOL;
+  else if (type == VYRE_VOID)
+    type = operand;
   return e_const(l, type, eval_op(op, type, operand, bits));
 }
 

@@ -66,7 +66,8 @@ ref condition(lowering *l, node *n) {
   if (n->type->kind == T_SCALAR) {
     if (n->kind == N_BINARY && n->op == CXBinaryOperator_LAnd) return short_circuit(l, n, true);
     if (n->kind == N_BINARY && n->op == CXBinaryOperator_LOr) return short_circuit(l, n, false);
-    if (n->kind == N_UNARY && n->op == CXUnaryOperator_LNot) return e_not(l, condition(l, n->kid[0]));
+    if (n->kind == N_UNARY && n->op == CXUnaryOperator_LNot)
+      return e_not(l, condition(l, n->kid[0]));
     if (n->kind == N_CAST && keeps_truth(n)) return condition(l, n->kid[0]);
   }
   value v = rvalue(l, n);
@@ -103,8 +104,10 @@ static value choose(lowering *l, node *n) {
   bool has_value = n->type->kind != T_VOID;
   if (has_value) result = temporary(l, n, n->type, NULL);
   for (int side = 1; side <= 2; side++) {
-    if (side == 1) vyre_build_if(l->b, c);
-    else vyre_build_else(l->b);
+    if (side == 1)
+      vyre_build_if(l->b, c);
+    else
+      vyre_build_else(l->b);
     value v = rvalue(l, n->kid[side]);
     if (has_value) store(l, &result, value_convert(l, v, n->type, n->offset), n->offset);
   }
@@ -129,8 +132,8 @@ static value member_of_value(lowering *l, node *n) {
 static value swizzle_of_value(lowering *l, node *n) {
   value whole = rvalue(l, n->kid[0]), made = value_new(l, n->type, n->offset);
   for (uint32_t i = 0; i < n->lane_count; i++)
-    made.at[i].v = n->lanes[i] < whole.type->count ? whole.at[n->lanes[i]].v
-                                                   : e_zero(l, whole.type->scalar);
+    made.at[i].v =
+        n->lanes[i] < whole.type->count ? whole.at[n->lanes[i]].v : e_zero(l, whole.type->scalar);
   return made;
 }
 
@@ -182,7 +185,8 @@ static value unary(lowering *l, node *n) {
   case CXUnaryOperator_PreDec: return increment(l, n);
   case CXUnaryOperator_AddrOf: {
     place at = lvalue(l, n->kid[0]);
-    if (at.lane_count == 1) at.at.disp += at.lanes[0] * (int64_t)at.whole->element->size;
+    if (at.lane_count == 1)
+      at.at.disp += at.lanes[0] * (int64_t)at.whole->element->size;
     else if (at.lane_count)
       lower_refuse(l, n->offset, "the address of picked components", "take that of the vector");
     return value_pointer(l, n->type, at.at);
@@ -267,6 +271,8 @@ ref rvalue_scalar(lowering *l, node *n) {
 }
 
 void effects(lowering *l, node *n) {
-  if (n->kind == N_CAST && n->type->kind == T_VOID) effects(l, n->kid[0]);
-  else if (!is_pure(l, n)) rvalue(l, n);
+  if (n->kind == N_CAST && n->type->kind == T_VOID)
+    effects(l, n->kid[0]);
+  else if (!is_pure(l, n))
+    rvalue(l, n);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Loops. A for statement that counts becomes the IR's `for`, whose bounds are evaluated once, when
-// nothing in the loop can change its bound. A counter is taken not to wrap around: a loop that would
-// go on for ever because of that ends instead.
+// nothing in the loop can change its bound. A counter is taken not to wrap around: a loop that
+// would go on for ever because of that ends instead.
 #include "front/clang/lower.h"
 
 // The body of a loop of the IR. Returns whether its end can be reached.
@@ -50,8 +50,10 @@ bool lower_do(lowering *l, node *s) {
   if (lower_body(l, s->kid[0], &next)) {
     ref c = condition(l, s->kid[1]);
     uint64_t known;
-    if (e_is_const(l, c, &known) && !known) vyre_build_break(l->b);
-    else leave_unless(l, c);
+    if (e_is_const(l, c, &known) && !known)
+      vyre_build_break(l->b);
+    else
+      leave_unless(l, c);
   }
   vyre_build_end(l->b);
   loop_end(l, &p);
@@ -62,8 +64,10 @@ bool lower_do(lowering *l, node *s) {
 
 static void lower_init(lowering *l, node *init) {
   if (!init) return;
-  if (init->kind >= S_BLOCK) lower_stmt(l, init);
-  else effects(l, init);
+  if (init->kind >= S_BLOCK)
+    lower_stmt(l, init);
+  else
+    effects(l, init);
 }
 
 static bool lower_general_for(lowering *l, node *s) {
@@ -159,8 +163,7 @@ static bool plan_up(lowering *l, const counting *c, count_plan *plan) {
   if (type_is_signed(own) && !type_is_signed(plan->type) && !is_never_negative(l, lo)) return false;
   plan->lo = e_convert(l, plan->type, lo);
   plan->hi = e_convert(l, plan->type, rvalue_scalar(l, c->hi));
-  if (c->is_inclusive)
-    plan->hi = e_binary(l, VYRE_OP_ADD, plan->hi, e_int(l, plan->type, 1));
+  if (c->is_inclusive) plan->hi = e_binary(l, VYRE_OP_ADD, plan->hi, e_int(l, plan->type, 1));
   return true;
 }
 
@@ -172,8 +175,9 @@ static bool plan_down(lowering *l, const counting *c, count_plan *plan) {
   node *lo = ast_skip_casts(c->lo);
   uint64_t bits;
   ref start = e_convert(l, own, rvalue_scalar(l, c->lo));
-  bool is_safe = e_is_const(l, start, &bits) ? (int64_t)bits < INT32_MAX
-                                             : lo->kind == N_BINARY && lo->op == CXBinaryOperator_Sub;
+  bool is_safe = e_is_const(l, start, &bits)
+                     ? (int64_t)bits < INT32_MAX
+                     : lo->kind == N_BINARY && lo->op == CXBinaryOperator_Sub;
   if (!is_safe) return false;
   plan->type = own;
   plan->is_down = true;

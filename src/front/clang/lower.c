@@ -31,8 +31,7 @@ static uint32_t fact_hash(const context *ctx, const void *key, int kind) {
 static fact_entry *fact_slot(fact_entry *table, uint32_t capacity, const context *ctx,
                              const void *key, int kind) {
   uint32_t at = fact_hash(ctx, key, kind) & (capacity - 1);
-  while (table[at].fact &&
-         (table[at].ctx != ctx || table[at].key != key || table[at].kind != kind))
+  while (table[at].fact && (table[at].ctx != ctx || table[at].key != key || table[at].kind != kind))
     at = (at + 1) & (capacity - 1);
   return &table[at];
 }
@@ -189,6 +188,21 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
   }
 }
 
+static value param_value(lowering *l, const decl *d, uint32_t first_param) {
+  value v = value_new(l, d->type, d->offset);
+  for (uint32_t i = 0; i < d->type->leaf_count; i++)
+    v.at[i].v = vyre_build_param_value(l->b, first_param + i);
+  return v;
+}
+
+static pointer argument_pointer(lowering *l, decl *d, const char *name) {
+  base *to = base_new(l, d, FACT_BUFFER);
+  if (d->type->space == SPACE_LOCAL)
+    base_declare_shared(l, to, name, d->type->element, local_size(l, d->name, d->offset),
+                        d->offset);
+  return pointer_to(l, to);
+}
+
 // Inside the region: what the kernel's parameters are.
 static void bind_interface(lowering *l, const uint32_t *first_param) {
   function *k = l->kernel;
@@ -196,29 +210,20 @@ static void bind_interface(lowering *l, const uint32_t *first_param) {
     decl *d = k->params[i];
     const char *name = param_name(l, i);
     base *b = base_of_decl(l, d);
-    value init;
-    if (d->type->kind == T_POINTER) {
-      base *to = base_new(l, d, FACT_BUFFER);
-      if (d->type->space == SPACE_LOCAL)
-        base_declare_shared(l, to, name, d->type->element, local_size(l, d->name, d->offset),
-                            d->offset);
-      init = value_pointer(l, d->type, pointer_to(l, to));
-    } else {
-      init = value_new(l, d->type, d->offset);
-      for (uint32_t c = 0; c < d->type->leaf_count; c++)
-        init.at[c].v = vyre_build_param_value(l->b, first_param[i] + c);
-    }
-    if (d->writes || b->in_memory || b->is_mutable || d->type->kind == T_POINTER) {
+    bool is_pointer = d->type->kind == T_POINTER;
+    if (is_pointer || d->writes || b->in_memory || b->is_mutable) {
+      value init = is_pointer ? value_pointer(l, d->type, argument_pointer(l, d, name))
+                              : param_value(l, d, first_param[i]);
       base_declare(l, b, name, d->type, d->writes > 0, &init, builder_code_count(l->b), d->offset);
-    } else { // the parameter itself: it has its name already
-      b->name = name;
-      b->type = d->type;
-      b->size = d->type->size;
-      b->offset = d->offset;
-      b->kind = B_VALUE;
-      b->cells = init.at;
-      for (uint32_t c = 0; c < d->type->leaf_count; c++) e_mark_named(l, init.at[c].v);
+      continue;
     }
+    b->name = name;
+    b->type = d->type;
+    b->size = d->type->size;
+    b->offset = d->offset;
+    b->kind = B_PARAM;
+    b->cells = UNIT_ARRAY(l->u, type_leaf_count(l, d->type, d->offset), cell);
+    for (uint32_t c = 0; c < d->type->leaf_count; c++) b->cells[c].v = first_param[i] + c;
   }
 }
 
@@ -251,8 +256,7 @@ static void build_round(lowering *l) {
     if (l->bases[i]->table && l->bases[i]->is_dynamic) base_fill_table(l, l->bases[i]);
   vyre_build_region_begin(l->b, l->kernel->name);
   ref grid[3];
-  for (uint32_t i = 0; i < l->rank; i++)
-    grid[i] = vyre_build_param_value(l->b, l->grid_params[i]);
+  for (uint32_t i = 0; i < l->rank; i++) grid[i] = vyre_build_param_value(l->b, l->grid_params[i]);
   vyre_build_grid(l->b, l->rank, grid, l->workgroup);
   bind_interface(l, first_param);
   lower_stmt(l, l->kernel->body);
@@ -279,8 +283,8 @@ static void finish(lowering *l, vyre_program **out) {
   size_t place = 0;
   vyre_status status = builder_finish(l->b, &made, &place, l->u->error);
   if (status != VYRE_OK) {
-    if (place) error_place(l->u->error, l->u->source.name, l->u->source.text, l->u->source.size,
-                           place - 1);
+    if (place)
+      error_place(l->u->error, l->u->source.name, l->u->source.text, l->u->source.size, place - 1);
     unit_bail(l->u);
   }
   status = prune(made, out, l->u->error);

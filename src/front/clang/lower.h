@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // From the tree to a program. The lowering runs in rounds: each round builds the whole program with
-// what is known about its memory, and records what it finds out on the way: which objects have their
-// address computed and must be arrays, which types a buffer is accessed as, which objects a pointer
-// variable may point into. When a round finds something new, its program is thrown away and the next
-// begins; facts only grow, so the rounds end. This way there is no second, approximate description
-// of what the lowering will do.
+// what is known about its memory, and records what it finds out on the way: which objects have
+// their address computed and must be arrays, which types a buffer is accessed as, which objects a
+// pointer variable may point into. When a round finds something new, its program is thrown away and
+// the next begins; facts only grow, so the rounds end. This way there is no second, approximate
+// description of what the lowering will do.
 //
 // A pointer is a set of memory objects (usually one), the number of the one it points into, and an
 // offset. Every value is taken apart into cells, one per leaf of its type.
@@ -51,6 +51,7 @@ typedef struct place {
 typedef enum base_kind {
   B_NONE,   // not declared yet in this round
   B_VALUE,  // cells hold values
+  B_PARAM,  // parameters of the program: cells hold their numbers
   B_VARS,   // cells hold variables
   B_MEMORY, // an array or a buffer
   B_TABLE,  // constants: cells hold them, `mem` a buffer with the same content once it is needed
@@ -113,8 +114,8 @@ typedef struct label {
   bool *needs_flag; // a fact
   vyre_var flag;
   uint32_t loop_depth;
-  uint32_t jumps;   // so far in this round
-  base *result;     // LABEL_RETURN: where the value goes
+  uint32_t jumps; // so far in this round
+  base *result;   // LABEL_RETURN: where the value goes
 } label;
 
 typedef struct fact_entry {
@@ -162,8 +163,8 @@ _Noreturn void lower_refuse(lowering *l, uint32_t offset, const char *what, cons
 // The fact record of `size` bytes for `key` in the present context, zeroed when it is new.
 enum { FACT_BASE, FACT_BUFFER, FACT_RESULT, FACT_TEMP, FACT_CONTEXT, FACT_LABEL };
 void *fact(lowering *l, const void *key, int kind, size_t size);
-void note(lowering *l, bool *flag); // sets a fact
-void set_add(lowering *l, base_set *set, base *b); // a fact
+void note(lowering *l, bool *flag);                 // sets a fact
+void set_add(lowering *l, base_set *set, base *b);  // a fact
 void set_push(lowering *l, base_set *set, base *b); // the same, of a set of this round
 base_set *set_union(lowering *l, const base_set *a, const base_set *b);
 uint32_t set_find(const base_set *set, const base *b); // UINT32_MAX when it is not there
@@ -211,7 +212,7 @@ void base_declare_shared(lowering *l, base *b, const char *name, const ctype *ty
                          uint64_t size_bytes, uint32_t offset);
 void base_grain(lowering *l, base *b, uint64_t bytes); // a size, stride or displacement
 void base_indexed(lowering *l, base *b); // its address is computed: registers do not do
-void base_words(lowering *l, base *b); // chooses the word of this round from the facts
+void base_words(lowering *l, base *b);   // chooses the word of this round from the facts
 vyre_type base_first_type(lowering *l, const ctype *type, uint32_t offset);
 
 // ---- access.c: loads and stores -----------------------------------------------------------------
@@ -245,8 +246,8 @@ pointer pointer_add(lowering *l, pointer p, ref i, uint64_t stride);
 pointer pointer_select(lowering *l, ref c, const pointer *x, const pointer *y);
 ref pointer_compare(lowering *l, vyre_op op, const pointer *x, const pointer *y);
 ref pointer_difference(lowering *l, const pointer *x, const pointer *y, uint64_t stride);
-ref pointer_is_set(lowering *l, const pointer *p); // not null
-ref pointer_index(lowering *l, const pointer *p, int64_t disp); // in words, never 0
+ref pointer_is_set(lowering *l, const pointer *p);                  // not null
+ref pointer_index(lowering *l, const pointer *p, int64_t disp);     // in words, never 0
 ref pointer_sel(lowering *l, const pointer *p, const base_set *in); // its number in another set
 uint32_t pointer_word(lowering *l, const pointer *p);
 const pointer *pointer_keep(lowering *l, pointer p); // a copy in the arena
@@ -268,8 +269,8 @@ uint32_t type_leaf_count(lowering *l, const ctype *type, uint32_t offset);
 value rvalue(lowering *l, node *n);
 ref rvalue_scalar(lowering *l, node *n);
 ref condition(lowering *l, node *n);
-void effects(lowering *l, node *n);          // for its side effects
-bool is_pure(lowering *l, const node *n);    // can be evaluated where it is not needed
+void effects(lowering *l, node *n);       // for its side effects
+bool is_pure(lowering *l, const node *n); // can be evaluated where it is not needed
 bool is_lvalue(const node *n);
 place lvalue(lowering *l, node *n);
 place temporary(lowering *l, node *n, const ctype *type, const value *init);

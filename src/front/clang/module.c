@@ -25,8 +25,10 @@ static function *find_kernel(unit *u, const char *name) {
     function *f = u->ast->functions[i];
     if (!f->is_kernel) continue;
     if (name && !strcmp(f->name, name)) found = f;
-    if (!name && !names.size) found = f;
-    else if (!name) found = NULL;
+    if (!name && !names.size)
+      found = f;
+    else if (!name)
+      found = NULL;
     strbuf_printf(&names, "%s%s", names.size ? ", " : "", f->name);
   }
   char *list = strbuf_take(&names, NULL);
@@ -72,32 +74,32 @@ static vyre_opencl_space list_space(const ctype *type) {
                                          : VYRE_OPENCL_OTHER;
 }
 
-// "__global float4" without its qualifiers.
-static const char *plain_type(unit *u, CXType type) {
-  CXType bare = clang_getUnqualifiedType(type);
-  const char *text = unit_string(u, clang_getTypeSpelling(bare));
-  static const char *const words[] = {"__global ", "__constant ", "__local ", "__private ",
-                                      "const ", "volatile "};
+// As OpenCL C writes it: "float4", "uint", "struct particle".
+static const char *plain_type(unit *u, const ctype *type) {
+  static const char *const names[VYRE_TYPE_COUNT] = {
+      [VYRE_BOOL] = "bool",  [VYRE_I8] = "char",   [VYRE_U8] = "uchar",  [VYRE_I16] = "short",
+      [VYRE_U16] = "ushort", [VYRE_I32] = "int",   [VYRE_U32] = "uint",  [VYRE_I64] = "long",
+      [VYRE_U64] = "ulong",  [VYRE_F32] = "float", [VYRE_F64] = "double"};
+  if (type->kind == T_SCALAR) return names[type->scalar];
+  if (type->kind == T_VECTOR) return unit_printf(u, "%s%u", names[type->scalar], type->count);
+  if (type->kind == T_HALF) return "half";
+  const char *text = type->spelling;
+  static const char *const words[] = {"__global ",  "__constant ", "__local ",
+                                      "__private ", "const ",      "volatile "};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strncmp(text, words[i], strlen(words[i]))) {
       text += strlen(words[i]);
-      i = (size_t)-1;
+      i = (size_t)-1; // from the start again
     }
   return text;
 }
 
-static void list_arg(listing *s, decl *d, CXCursor cursor) {
-  CXType type = clang_getCursorType(cursor);
+static void list_arg(listing *s, const decl *d) {
   const ctype *of = d->type->kind == T_POINTER ? d->type->element : d->type;
-  if (d->type->kind == T_POINTER) type = clang_getPointeeType(clang_getCanonicalType(type));
-  if (d->type->kind == T_POINTER) {
-    CXType written = clang_getPointeeType(clang_getCursorType(cursor));
-    if (written.kind != CXType_Invalid) type = written; // keeps "float4"
-  }
   vyre_opencl_arg arg = {.name = list_string(s, d->name),
-                         .type = list_string(s, plain_type(s->u, type)),
+                         .type = list_string(s, plain_type(s->u, of)),
                          .space = list_space(d->type),
-                         .size_bytes = of->kind == T_HALF ? 2 : of->size,
+                         .size_bytes = of->size,
                          .is_const = d->type->kind == T_POINTER && d->type->is_const};
   if (s->kernels) s->args[s->arg_count] = arg;
   s->arg_count++;
@@ -114,10 +116,8 @@ static void list_kernels(listing *s) {
     k.args = s->args ? s->args + s->arg_count : NULL;
     int count = clang_Cursor_getNumArguments(f->cursor);
     k.arg_count = count > 0 ? (uint32_t)count : 0;
-    for (uint32_t a = 0; a < k.arg_count; a++) {
-      CXCursor cursor = clang_Cursor_getArgument(f->cursor, a);
-      list_arg(s, ast_decl(s->u, cursor), cursor);
-    }
+    for (uint32_t a = 0; a < k.arg_count; a++)
+      list_arg(s, ast_decl(s->u, clang_Cursor_getArgument(f->cursor, a)));
     if (s->kernels) s->kernels[s->kernel_count] = k;
     s->kernel_count++;
   }
@@ -142,8 +142,10 @@ static void make_list(unit *u, const request *r) {
 static void serve(unit *u, const request *r, const char *build_options) {
   parse_source(u, build_options);
   ast_init(u);
-  if (r->kernels) make_list(u, r);
-  else lower_kernel(u, find_kernel(u, r->options->kernel), r->options, r->program);
+  if (r->kernels)
+    make_list(u, r);
+  else
+    lower_kernel(u, find_kernel(u, r->options->kernel), r->options, r->program);
 }
 
 static vyre_status run(const front_source *source, const char *build_options, const request *r,
@@ -154,8 +156,10 @@ static vyre_status run(const front_source *source, const char *build_options, co
   u->source = *source;
   u->error = error ? error : &own;
   vyre_status status = VYRE_OK;
-  if (setjmp(u->bail) == 0) serve(u, r, build_options);
-  else status = u->error->status;
+  if (setjmp(u->bail) == 0)
+    serve(u, r, build_options);
+  else
+    status = u->error->status;
   unit_fini(u);
   free(u);
   return status;

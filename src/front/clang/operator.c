@@ -54,8 +54,8 @@ static value on_pointers(lowering *l, vyre_op op, value x, value y, const ctype 
     return value_convert(l, value_scalar(l, c), type, offset);
   }
   if (op == VYRE_OP_SUB && is_left && is_right)
-    return value_convert(
-        l, value_scalar(l, pointer_difference(l, x.at[0].p, y.at[0].p, to->size)), type, offset);
+    return value_convert(l, value_scalar(l, pointer_difference(l, x.at[0].p, y.at[0].p, to->size)),
+                         type, offset);
   if (op == VYRE_OP_ADD && is_left != is_right) {
     const pointer *p = is_left ? x.at[0].p : y.at[0].p;
     ref i = is_left ? y.at[0].v : x.at[0].v;

@@ -16,10 +16,14 @@ static char *next_word(unit *u, const char **at) {
   if (!*p) return NULL;
   char *word = unit_alloc(u, strlen(p) + 1, 1), *out = word, quote = 0;
   for (; *p && (quote || (*p != ' ' && *p != '\t' && *p != '\n')); p++) {
-    if (!quote && (*p == '"' || *p == '\'')) quote = *p;
-    else if (quote && *p == quote) quote = 0;
-    else if (*p == '\\' && quote != '\'' && p[1]) *out++ = *++p;
-    else *out++ = *p;
+    if (!quote && (*p == '"' || *p == '\''))
+      quote = *p;
+    else if (quote && *p == quote)
+      quote = 0;
+    else if (*p == '\\' && quote != '\'' && p[1])
+      *out++ = *++p;
+    else
+      *out++ = *p;
   }
   if (quote)
     unit_fail(u, VYRE_ERROR_ARGUMENT, NO_PLACE,
@@ -35,10 +39,20 @@ static void add_option(unit *u, uint32_t *capacity, const char *word) {
 // Options that allow less exact arithmetic are permissions, which vyre does not use.
 static bool is_ignored(const char *word) {
   static const char *const ignored[] = {
-      "-g", "-w", "-Werror", "-cl-opt-disable", "-cl-mad-enable", "-cl-no-signed-zeros",
-      "-cl-unsafe-math-optimizations", "-cl-finite-math-only", "-cl-fast-relaxed-math",
-      "-cl-denorms-are-zero", "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-kernel-arg-info",
-      "-cl-strict-aliasing", "-cl-uniform-work-group-size",
+      "-g",
+      "-w",
+      "-Werror",
+      "-cl-opt-disable",
+      "-cl-mad-enable",
+      "-cl-no-signed-zeros",
+      "-cl-unsafe-math-optimizations",
+      "-cl-finite-math-only",
+      "-cl-fast-relaxed-math",
+      "-cl-denorms-are-zero",
+      "-cl-fp32-correctly-rounded-divide-sqrt",
+      "-cl-kernel-arg-info",
+      "-cl-strict-aliasing",
+      "-cl-uniform-work-group-size",
   };
   for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
     if (!strcmp(word, ignored[i])) return true;

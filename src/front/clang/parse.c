@@ -11,8 +11,8 @@
 
 // What both parses share. Half stays a storage type: without its extension clang itself refuses
 // arithmetic on it.
-static const char *const shared_args[] = {"-x", "cl", "-target", "spir64-unknown-unknown",
-                                          "-Xclang", "-cl-ext=-cl_khr_fp16", "-w"};
+static const char *const shared_args[] = {
+    "-x", "cl", "-target", "spir64-unknown-unknown", "-Xclang", "-cl-ext=-cl_khr_fp16", "-w"};
 enum { SHARED_ARGS = sizeof shared_args / sizeof *shared_args };
 
 static const char **parse_args(unit *u, const char *const *more, uint32_t more_count,
@@ -93,8 +93,7 @@ static bool explain(unit *u) {
   static const char *const more[] = {"-U__IMAGE_SUPPORT__"};
   uint32_t count;
   const char **args = parse_args(u, more, 1, true, &count);
-  CXTranslationUnit tu =
-      parse_text(u, u->source.name, u->source.text, u->source.size, args, count);
+  CXTranslationUnit tu = parse_text(u, u->source.name, u->source.text, u->source.size, args, count);
   bool found = false;
   unsigned diagnostics = clang_getNumDiagnostics(tu);
   for (unsigned i = 0; i < diagnostics && !found; i++) {
@@ -119,14 +118,29 @@ static void forget(unit *u) {
 }
 
 static bool try_standard(unit *u, const char *standard, const char **said) {
-  static const char *const more[] = {"-cl-no-stdinc", "-Xclang", "-fdeclare-opencl-builtins"};
   forget(u);
   u->standard = standard;
   if (!preprocess(u, said)) return false;
   uint32_t count;
-  const char **args = parse_args(u, more, 3, false, &count);
+  const char **args = parse_args(u, NULL, 0, false, &count);
   u->tu = parse_text(u, "preprocessed.cl", u->text, u->size, args, count);
   return !has_errors(u->tu);
+}
+
+// What clang said about the preprocessed text, when it finds nothing wrong with the source itself.
+static void report_preprocessed(unit *u) {
+  unsigned count = u->tu ? clang_getNumDiagnostics(u->tu) : 0;
+  for (unsigned i = 0; i < count; i++) {
+    CXDiagnostic d = clang_getDiagnostic(u->tu, i);
+    bool is_error = clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error;
+    unsigned offset = 0;
+    clang_getFileLocation(clang_getDiagnosticLocation(d), NULL, NULL, NULL, &offset);
+    const char *message = is_error ? unit_string(u, clang_getDiagnosticSpelling(d)) : "";
+    clang_disposeDiagnostic(d);
+    if (is_error)
+      unit_fail(u, VYRE_ERROR_SYNTAX, offset,
+                "%.400s. Fix: correct the source; the message is clang's", message);
+  }
 }
 
 void parse_source(unit *u, const char *build_options) {
@@ -137,6 +151,7 @@ void parse_source(unit *u, const char *build_options) {
   if (!wanted && try_standard(u, "-cl-std=CL2.0", &later)) return;
   u->standard = wanted ? wanted : "-cl-std=CL1.2";
   if (explain(u)) unit_bail(u);
+  report_preprocessed(u);
   unit_fail(u, VYRE_ERROR_SYNTAX, NO_PLACE, "clang refuses `%s`: %.300s. Fix: correct the source",
             u->source.name, *said ? said : "no reason given");
 }

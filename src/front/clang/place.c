@@ -80,7 +80,7 @@ static place swizzle(lowering *l, node *n) {
   place made = {.type = n->type, .at = of.at, .lane_count = n->lane_count};
   made.whole = of.lane_count ? of.whole : of.type;
   for (uint32_t i = 0; i < n->lane_count; i++)
-    made.lanes[i] = !of.lane_count              ? n->lanes[i]
+    made.lanes[i] = !of.lane_count                ? n->lanes[i]
                     : n->lanes[i] < of.lane_count ? of.lanes[n->lanes[i]]
                                                   : 15;
   return made;
@@ -104,8 +104,7 @@ place lvalue(lowering *l, node *n) {
     value v = init_value(l, n->type, n->kid[0]);
     return temporary(l, n, n->type, &v);
   }
-  case N_STRING:
-    lower_refuse(l, n->offset, "a string", "pass the bytes in a buffer");
+  case N_STRING: lower_refuse(l, n->offset, "a string", "pass the bytes in a buffer");
   default: break;
   }
   value v = rvalue(l, n); // a value that something points into, such as f().array[i]

@@ -98,7 +98,8 @@ ref pointer_index(lowering *l, const pointer *p, int64_t disp) {
   if (bytes) note_grain(l, p, (uint64_t)(bytes < 0 ? -bytes : bytes));
   int64_t words = bytes / (int64_t)pointer_word(l, p);
   bool is_small = pointer_is_small(p);
-  if (!p->index) return e_int(l, is_small || (words >= 0 && words <= UINT32_MAX) ? VYRE_U32 : VYRE_I64, words);
+  if (!p->index)
+    return e_int(l, is_small || (words >= 0 && words <= UINT32_MAX) ? VYRE_U32 : VYRE_I64, words);
   if (!words) return p->index;
   ref index = is_small ? narrow(l, p->index) : widen(l, p->index);
   return e_binary(l, VYRE_OP_ADD, index, e_int(l, e_type(l, index), words));
@@ -111,7 +112,8 @@ ref pointer_sel(lowering *l, const pointer *p, const base_set *in) {
   for (uint32_t i = p->set->count; i > 0; i--) {
     uint32_t number = set_find(in, p->set->at[i - 1]);
     ref here = e_const(l, VYRE_U32, number == UINT32_MAX ? 0 : number);
-    if (!made) made = here;
+    if (!made)
+      made = here;
     else
       made = e_select(l, e_binary(l, VYRE_OP_EQ, p->sel, e_const(l, VYRE_U32, i - 1)), here, made);
   }
@@ -121,8 +123,7 @@ ref pointer_sel(lowering *l, const pointer *p, const base_set *in) {
 pointer pointer_select(lowering *l, ref c, const pointer *x, const pointer *y) {
   bool is_same = x->set == y->set;
   pointer p = {.set = is_same ? x->set : set_union(l, x->set, y->set)};
-  if (p.set->count > 1)
-    p.sel = e_select(l, c, pointer_sel(l, x, p.set), pointer_sel(l, y, p.set));
+  if (p.set->count > 1) p.sel = e_select(l, c, pointer_sel(l, x, p.set), pointer_sel(l, y, p.set));
   if (x->index == y->index && x->disp == y->disp) {
     p.index = x->index;
     p.disp = x->disp;

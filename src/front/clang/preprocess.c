@@ -54,20 +54,27 @@ static int source_file(unit *u) {
 static const char *source_folder(unit *u) {
   const char *slash = strrchr(u->source.name, '/');
   if (!slash) return ".";
-  return slash == u->source.name ? "/" : unit_copy(u, u->source.name, (size_t)(slash - u->source.name));
+  return slash == u->source.name ? "/"
+                                 : unit_copy(u, u->source.name, (size_t)(slash - u->source.name));
 }
 
 static const char **command(unit *u) {
-  static const char *const fixed[] = {"clang-19", "-E", "-x", "cl", "-target",
-                                      "spir64-unknown-unknown", "-Xclang",
-                                      "-cl-ext=-cl_khr_fp16", "-U__IMAGE_SUPPORT__", "-w"};
+  static const char *const fixed[] = {"clang-19",
+                                      "-E",
+                                      "-x",
+                                      "cl",
+                                      "-target",
+                                      "spir64-unknown-unknown",
+                                      "-Xclang",
+                                      "-cl-ext=-cl_khr_fp16",
+                                      "-U__IMAGE_SUPPORT__",
+                                      "-w"};
   uint32_t count = 0, capacity = 0;
   const char **args = NULL;
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
     UNIT_PUSH(u, args, count, capacity, fixed[i]);
   UNIT_PUSH(u, args, count, capacity, u->standard);
-  for (uint32_t i = 0; i < u->user_count; i++)
-    UNIT_PUSH(u, args, count, capacity, u->user_args[i]);
+  for (uint32_t i = 0; i < u->user_count; i++) UNIT_PUSH(u, args, count, capacity, u->user_args[i]);
   UNIT_PUSH(u, args, count, capacity, "-iquote");
   UNIT_PUSH(u, args, count, capacity, source_folder(u));
   UNIT_PUSH(u, args, count, capacity, "-");
@@ -135,7 +142,8 @@ static ending collect(child *c, strbuf *out, strbuf *said) {
   while (files[0].fd >= 0 || files[1].fd >= 0) {
     uint64_t now = clock_now_ns();
     if (now >= deadline) return TOO_LONG;
-    if (poll(files, 2, (int)((deadline - now) / 1000000u) + 1) < 0 && errno != EINTR) return TOO_LONG;
+    if (poll(files, 2, (int)((deadline - now) / 1000000u) + 1) < 0 && errno != EINTR)
+      return TOO_LONG;
     if (files[0].revents && !drain(c->out, out, MOST_BYTES)) files[0].fd = -1;
     if (files[1].revents && !drain(c->said, said, MOST_SAID)) files[1].fd = -1;
     files[0].revents = files[1].revents = 0;

@@ -2,8 +2,8 @@
 //
 // The lowering builds what it might need: values of parts that nobody reads, variables of counters
 // that became loops. Here what has no effect is left out, so that the program is as short as what
-// the source says. A mark phase starts from effects; variables and private arrays are kept when they
-// are read, and then with all that writes them.
+// the source says. A mark phase starts from effects; variables and private arrays are kept when
+// they are read, and then with all that writes them.
 #include "front/clang/lower.h"
 
 #include "base/error.h"
@@ -99,8 +99,10 @@ static void copy_body(vyre_builder *b, const pruning *s, const region *r, ref *m
     const inst *in = &s->p->code[i];
     if (in->op == VYRE_OP_IF && s->is_live[i]) {
       uint32_t middle = in->arg[1] ? in->arg[1] : in->arg[2];
-      if (has_live(s, i + 1, middle)) builder_copy_inst(b, s->p, i, map, shift);
-      else vyre_build_if(b, turned_condition(b, s, in, map));
+      if (has_live(s, i + 1, middle))
+        builder_copy_inst(b, s->p, i, map, shift);
+      else
+        vyre_build_if(b, turned_condition(b, s, in, map));
     } else if (in->op == VYRE_OP_ELSE) {
       bool has_first = has_live(s, in->arg[1] + 1, i), has_second = has_live(s, i + 1, in->arg[2]);
       if (has_first && has_second) vyre_build_else(b);

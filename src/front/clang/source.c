@@ -22,7 +22,9 @@ static bool read_marker(unit *u, const char *line, line_mark *out) {
     if (*name == '\\' && name[1]) name++;
     file[size++] = *name;
   }
-  *out = (line_mark){0, (uint32_t)number, file};
+  bool is_system = false;
+  for (; *name && *name != '\n'; name++) is_system |= *name == '3';
+  *out = (line_mark){0, (uint32_t)number, file, is_system};
   return true;
 }
 
@@ -43,17 +45,28 @@ static uint32_t line_at(const line_index *lines, uint32_t offset) {
   uint32_t low = 0, high = lines->count;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
-    if (lines->start[middle] <= offset) low = middle;
-    else high = middle;
+    if (lines->start[middle] <= offset)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
+}
+
+// clang's own header is read again with its macros, which say what else is declared.
+static void blank_headers(unit *u) {
+  for (uint32_t i = 0; i < u->mark_count; i++) {
+    uint32_t end = i + 1 < u->mark_count ? u->marks[i + 1].offset : (uint32_t)u->size;
+    for (uint32_t at = u->marks[i].offset; u->marks[i].is_system && at < end; at++)
+      if (u->text[at] != '\n') u->text[at] = ' ';
+  }
 }
 
 void source_map(unit *u) {
   u->lines = index_lines(u, u->text, u->size);
   u->user_lines = index_lines(u, u->source.text, u->source.size);
   uint32_t capacity = 0;
-  line_mark mark = {0, 1, u->source.name};
+  line_mark mark = {0, 1, u->source.name, false};
   UNIT_PUSH(u, u->marks, u->mark_count, capacity, mark);
   for (uint32_t i = 0; i < u->lines.count; i++) {
     if (!read_marker(u, u->text + u->lines.start[i], &mark)) continue;
@@ -62,6 +75,7 @@ void source_map(unit *u) {
     mark.offset = i + 1 < u->lines.count ? u->lines.start[i + 1] : (uint32_t)u->size;
     UNIT_PUSH(u, u->marks, u->mark_count, capacity, mark);
   }
+  blank_headers(u);
 }
 
 static size_t line_length(const char *at, const char *end) {
@@ -93,8 +107,10 @@ source_spot source_find(const unit *u, uint32_t offset) {
   uint32_t low = 0, high = u->mark_count;
   while (high - low > 1) {
     uint32_t middle = (low + high) / 2;
-    if (u->marks[middle].offset <= offset) low = middle;
-    else high = middle;
+    if (u->marks[middle].offset <= offset)
+      low = middle;
+    else
+      high = middle;
   }
   const line_mark *mark = &u->marks[low];
   uint32_t here = line_at(&u->lines, offset);
@@ -105,8 +121,8 @@ source_spot source_find(const unit *u, uint32_t offset) {
   if (strcmp(mark->file, u->source.name) || line == 0 || line > u->user_lines.count) return spot;
   const char *user = u->source.text + u->user_lines.start[line - 1];
   const char *user_end = u->source.text + u->source.size;
-  column = map_column(made, line_length(made, u->text + u->size), user,
-                      line_length(user, user_end), column);
+  column = map_column(made, line_length(made, u->text + u->size), user, line_length(user, user_end),
+                      column);
   spot.column = (uint32_t)column + 1;
   spot.offset = u->user_lines.start[line - 1] + (uint32_t)column;
   return spot;

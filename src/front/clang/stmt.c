@@ -2,8 +2,8 @@
 //
 // Statements. The IR has break, continue and return of an invocation. Other jumps (return from an
 // inlined function, break out of a switch, continue in a loop that has a step) skip what follows:
-// `if (c) return a; rest` becomes `if c { result = a } else { rest }`, and where that does not do, a
-// flag is set and what follows is under `if !flag`.
+// `if (c) return a; rest` becomes `if c { result = a } else { rest }`, and where that does not do,
+// a flag is set and what follows is under `if !flag`.
 #include "front/clang/lower.h"
 
 #include <string.h>
@@ -14,8 +14,7 @@ label label_begin(lowering *l, label_kind kind, const void *key) {
   label made = {.outer = l->labels, .kind = kind, .loop_depth = l->loop_depth};
   made.needs_flag = fact(l, key, FACT_LABEL + 8 * (int)kind, sizeof(bool));
   static const char *const names[] = {"returned", "broken", "continued"};
-  if (*made.needs_flag)
-    made.flag = vyre_build_var(l->b, names[kind], vyre_build_bool(l->b, false));
+  if (*made.needs_flag) made.flag = vyre_build_var(l->b, names[kind], vyre_build_bool(l->b, false));
   return made;
 }
 
@@ -174,8 +173,7 @@ bool lower_list(lowering *l, node **list, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     node *s = list[i];
     bool jumps = may_jump(l, s, false, false);
-    if (jumps && leaves_on_one_side(s))
-      return lower_if_and_rest(l, s, list + i + 1, count - i - 1);
+    if (jumps && leaves_on_one_side(s)) return lower_if_and_rest(l, s, list + i + 1, count - i - 1);
     pending p = pending_begin(l);
     if (!lower_stmt(l, s)) return false;
     if (!jumps || i + 1 == count) continue;
@@ -216,14 +214,15 @@ void lower_decl(lowering *l, decl *d) {
   uint32_t since = builder_code_count(l->b);
   value init = {d->type, NULL};
   if (d->init) init = init_value(l, d->type, d->init);
-  bool is_table = d->space == SPACE_CONSTANT ||
-                  (d->type->kind == T_ARRAY && d->is_const && d->writes == 0);
+  bool is_table =
+      d->space == SPACE_CONSTANT || (d->type->kind == T_ARRAY && d->is_const && d->writes == 0);
   if (is_table && init.at && all_constant(l, &init)) {
     base_declare_table(l, b, d->name, d->type, &init, d->offset);
     return;
   }
   if (d->space == SPACE_CONSTANT)
-    lower_refuse(l, d->offset, "a constant whose value is not constant", "give it a constant value");
+    lower_refuse(l, d->offset, "a constant whose value is not constant",
+                 "give it a constant value");
   if (b->is_hoisted) { // declared before the switch that this is in
     place to = {.type = d->type, .at = pointer_to(l, b)};
     if (init.at) store(l, &to, init, d->offset);
@@ -299,12 +298,16 @@ bool lower_stmt(lowering *l, node *s) {
   case S_DO: return lower_do(l, s);
   case S_SWITCH: return lower_switch(l, s);
   case S_BREAK:
-    if (l->break_to) jump(l, l->break_to);
-    else vyre_build_break(l->b);
+    if (l->break_to)
+      jump(l, l->break_to);
+    else
+      vyre_build_break(l->b);
     return false;
   case S_CONTINUE:
-    if (l->continue_to) jump(l, l->continue_to);
-    else vyre_build_continue(l->b);
+    if (l->continue_to)
+      jump(l, l->continue_to);
+    else
+      vyre_build_continue(l->b);
     return false;
   case S_RETURN: return lower_return(l, s);
   case S_CASE:

@@ -45,7 +45,8 @@ vyre_type type_promote(vyre_type t) {
 }
 
 vyre_type type_common(vyre_type a, vyre_type b) {
-  if (type_is_float(a) || type_is_float(b)) return a == VYRE_F64 || b == VYRE_F64 ? VYRE_F64 : VYRE_F32;
+  if (type_is_float(a) || type_is_float(b))
+    return a == VYRE_F64 || b == VYRE_F64 ? VYRE_F64 : VYRE_F32;
   a = type_promote(a);
   b = type_promote(b);
   if (type_bits(a) != type_bits(b)) return type_bits(a) > type_bits(b) ? a : b;
@@ -153,7 +154,8 @@ static void fill_array(unit *u, ctype *made, CXType type, uint32_t offset) {
   made->element = type_of(u, clang_getArrayElementType(type), offset);
   long long count = type.kind == CXType_ConstantArray ? clang_getArraySize(type) : 0;
   if (count < 0 || count > UINT32_MAX)
-    unit_fail(u, VYRE_ERROR_LIMIT, offset, "an array of %lld elements. Fix: use a smaller one", count);
+    unit_fail(u, VYRE_ERROR_LIMIT, offset, "an array of %lld elements. Fix: use a smaller one",
+              count);
   made->count = (uint32_t)count;
   made->size = made->element->size * made->count;
   made->align = made->element->align;

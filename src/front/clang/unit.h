@@ -23,6 +23,7 @@
 typedef struct line_mark { // from `offset` on the text comes from `line` of `file` and following
   uint32_t offset, line;
   const char *file;
+  bool is_system; // clang's own header
 } line_mark;
 
 typedef struct line_index { // where the lines of a text start

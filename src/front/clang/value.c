@@ -16,8 +16,10 @@ value value_zero(lowering *l, const ctype *type, uint32_t offset) {
   value v = value_new(l, type, offset);
   const leaf *leaves = type_leaves(l->u, type, offset);
   for (uint32_t i = 0; i < type->leaf_count; i++) {
-    if (leaves[i].type->kind == T_POINTER) v.at[i].p = pointer_keep(l, pointer_null(l));
-    else v.at[i].v = e_zero(l, leaves[i].type->scalar);
+    if (leaves[i].type->kind == T_POINTER)
+      v.at[i].p = pointer_keep(l, pointer_null(l));
+    else
+      v.at[i].v = e_zero(l, leaves[i].type->scalar);
   }
   return v;
 }
@@ -51,8 +53,7 @@ static value to_vector(lowering *l, value v, const ctype *to, uint32_t offset) {
   if (v.type->kind != T_VECTOR || v.type->count != to->count)
     lower_refuse(l, offset, "a conversion between vectors of different length",
                  "pick components, or use as_type");
-  for (uint32_t i = 0; i < to->count; i++)
-    made.at[i].v = e_convert(l, to->scalar, v.at[i].v);
+  for (uint32_t i = 0; i < to->count; i++) made.at[i].v = e_convert(l, to->scalar, v.at[i].v);
   return made;
 }
 
@@ -92,8 +93,10 @@ value value_convert(lowering *l, value v, const ctype *to, uint32_t offset) {
 value value_select(lowering *l, ref c, value x, value y) {
   value made = value_new(l, x.type, NO_PLACE);
   for (uint32_t i = 0; i < x.type->leaf_count; i++) {
-    if (x.at[i].p) made.at[i].p = pointer_keep(l, pointer_select(l, c, x.at[i].p, y.at[i].p));
-    else made.at[i].v = e_select(l, c, x.at[i].v, y.at[i].v);
+    if (x.at[i].p)
+      made.at[i].p = pointer_keep(l, pointer_select(l, c, x.at[i].p, y.at[i].p));
+    else
+      made.at[i].v = e_select(l, c, x.at[i].v, y.at[i].v);
   }
   return made;
 }
