@@ -194,7 +194,7 @@ typedef struct vyre_opencl_options {
   const char *kernel;        /* NULL: the only one of the file */
   const char *build_options; /* "-DN=4 -Iinclude -cl-single-precision-constant"; NULL: none */
   uint32_t workgroup[3];     /* zeros: reqd_work_group_size where stated, else 64, 1, 1 */
-  uint32_t rank;             /* axes of the grid at least; 0: as many as the kernel uses */
+  uint32_t rank;             /* axes of the grid, 1 to 3; 0: as many as the kernel uses */
   uint64_t global_offset[3]; /* added to get_global_id */
   const vyre_opencl_local *locals;
   uint32_t local_count;

@@ -194,7 +194,7 @@ static void make_value(argument *a) {
   a->size = a->info->size_bytes;
   a->bytes = calloc(1, a->size + 64);
   const char *spec = a->spec, *colon = strchr(spec, ':');
-  if (colon) { // the fields of a structure: i32:4;f32:0.5
+  if (colon) { // the fields of a structure: i32:4/f32:0.5
     size_t at = 0;
     while (*spec) {
       char head[8] = {0};
@@ -207,7 +207,7 @@ static void make_value(argument *a) {
       at = (at + bytes - 1) / bytes * bytes;
       put(a->bytes + at, type, strtod(colon + 1, (char **)&spec));
       at += bytes;
-      if (*spec == ';') spec++;
+      if (*spec == '/') spec++;
     }
     return;
   }

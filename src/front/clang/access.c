@@ -10,12 +10,8 @@ static vyre_type leaf_scalar(const ctype *type) {
 }
 
 static void note_access(lowering *l, base *b, vyre_type type) {
-  if (b->access == VYRE_VOID) {
-    b->access = type;
-    l->changed = true;
-  } else if (b->access != type) {
-    note(l, &b->is_mixed);
-  }
+  if (b->access == VYRE_VOID && learn(l)) b->access = type;
+  if (b->access != type) note(l, &b->is_mixed);
   base_grain(l, b, type_bytes(type));
 }
 
@@ -74,7 +70,7 @@ static ref base_load(lowering *l, base *b, const pointer *p, int64_t disp, vyre_
       if (i >= 0) return e_bits(l, type, b->cells[i].v);
     }
     note(l, &b->is_dynamic);
-    return b->mem.id != UINT32_MAX ? load_words(l, b, p, disp, type) : e_zero(l, type);
+    return b->has_buffer ? load_words(l, b, p, disp, type) : e_zero(l, type);
   case B_MEMORY: return load_words(l, b, p, disp, type);
   default: return e_zero(l, type);
   }
@@ -211,8 +207,7 @@ ref load_scalar(lowering *l, const pointer *p, int64_t disp, vyre_type type, uin
   ref made = 0;
   for (uint32_t i = p->set->count; i > 0; i--) {
     ref one = base_load(l, p->set->at[i - 1], p, disp, type, offset);
-    ref is_it = made ? e_binary(l, VYRE_OP_EQ, p->sel, e_const(l, VYRE_U32, i - 1)) : 0;
-    made = made ? e_select(l, is_it, one, made) : one;
+    made = made ? e_select(l, pointer_is_in(l, p, i - 1), one, made) : one;
   }
   return made;
 }
@@ -225,7 +220,7 @@ void store_scalar(lowering *l, const pointer *p, int64_t disp, ref v, uint32_t o
   need_memory(l, p->set);
   for (uint32_t i = 0; i < p->set->count; i++) {
     if (p->set->at[i]->kind == B_NULL) continue;
-    vyre_build_if(l->b, e_binary(l, VYRE_OP_EQ, p->sel, e_const(l, VYRE_U32, i)));
+    vyre_build_if(l->b, pointer_is_in(l, p, i));
     base_store(l, p->set->at[i], p, disp, v, offset);
     vyre_build_end(l->b);
   }
@@ -248,8 +243,7 @@ vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, bool is_ord
     if (b->order != VYRE_VOID)
       lower_refuse(l, offset, "atomic_min or atomic_max on one object as int and as uint",
                    "use one of the two types");
-    b->order = type;
-    l->changed = true;
+    if (learn(l)) b->order = type;
   }
   if (b->word_bytes != type_bytes(type) && !l->changed)
     lower_refuse(l, offset, "an atomic operation on memory that is also accessed in smaller parts",

@@ -135,6 +135,10 @@ decl *ast_decl(unit *u, CXCursor cursor) {
   d->is_param = clang_getCursorKind(cursor) == CXCursor_ParmDecl;
   d->is_file = is_at_file_scope(cursor);
   read_qualifiers(d, type);
+  if (d->is_param && d->type->kind == T_ARRAY) { // libclang shows it as it was written
+    d->type = type_pointer(u, d->type->element, d->space, d->is_const);
+    d->space = SPACE_PRIVATE;
+  }
   CXCursor init = d->is_param ? clang_getNullCursor() : clang_Cursor_getVarDeclInitializer(cursor);
   if (!clang_Cursor_isNull(init)) d->init = ast_expr(u, init);
   return d;

@@ -104,6 +104,7 @@ static node *name(unit *u, CXCursor cursor) {
   case CXCursor_ParmDecl: {
     node *n = leaf_node(u, N_NAME, cursor);
     n->decl = ast_decl(u, to);
+    n->type = n->decl->type;
     n->decl->uses++;
     return n;
   }
@@ -233,8 +234,9 @@ static node *designated(unit *u, CXCursor cursor, cursors kids) {
 static bool is_designated(unit *u, CXCursor cursor) {
   uint32_t first, end;
   ast_extent(cursor, &first, &end);
-  return first < u->size && (u->text[first] == '.' || u->text[first] == '[') &&
-         !(u->text[first + 1] >= '0' && u->text[first + 1] <= '9');
+  if (first >= u->size) return false;
+  char next = u->text[first + 1];
+  return u->text[first] == '[' || (u->text[first] == '.' && !(next >= '0' && next <= '9'));
 }
 
 static node *init_list(unit *u, CXCursor cursor) {
@@ -313,6 +315,9 @@ static node *swizzle(unit *u, CXCursor cursor, node *kid, uint32_t at, uint32_t 
 static node *cast(unit *u, CXCursor cursor, node *kid) {
   const ctype *type = type_of(u, clang_getCursorType(cursor), kid->offset);
   if (type == kid->type && kid->type->kind != T_POINTER) return kid;
+  // An array that decays for a parameter written as an array is shown with the parameter's type.
+  if (type->kind == T_ARRAY && kid->type->kind == T_ARRAY) return kid;
+  if (type->kind == T_ARRAY && kid->type->kind == T_POINTER) return kid;
   node *n = ast_node(u, N_CAST, cursor, 1);
   n->type = type;
   n->kid[0] = kid;

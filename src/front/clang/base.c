@@ -20,9 +20,7 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 
 void base_grain(lowering *l, base *b, uint64_t bytes) {
   uint64_t grain = gcd(b->grain, bytes);
-  if (grain == b->grain || b->kind == B_NULL) return;
-  b->grain = grain;
-  l->changed = true;
+  if (grain != b->grain && b->kind != B_NULL && learn(l)) b->grain = grain;
 }
 
 void base_indexed(lowering *l, base *b) {
@@ -86,12 +84,16 @@ static const char *leaf_name(lowering *l, const char *name, const leaf *at) {
 }
 
 static void declare_values(lowering *l, base *b, const leaf *leaves, const value *init,
-                           uint32_t since) {
+                           uint32_t since, bool keeps_names) {
   b->kind = B_VALUE;
   b->cells = UNIT_ARRAY(l->u, b->type->leaf_count, cell);
   for (uint32_t i = 0; i < b->type->leaf_count; i++) {
     cell c = init->at[i];
-    if (!c.p) c.v = e_let(l, c.v, since, leaf_name(l, b->name, &leaves[i]));
+    const char *name = leaf_name(l, b->name, &leaves[i]);
+    if (!c.p && keeps_names)
+      c.v = e_let(l, c.v, since, name);
+    else
+      e_suggest(l, c.p ? c.p->index : c.v, since, name);
     b->cells[i] = c;
   }
 }
@@ -158,7 +160,7 @@ static void declare_array(lowering *l, base *b, const value *init, uint32_t offs
   if (init->at) store_initial(l, b, init, offset);
 }
 
-void base_declare(lowering *l, base *b, const char *name, const ctype *type, bool is_mutable,
+void base_declare(lowering *l, base *b, const char *name, const ctype *type, base_use use,
                   const value *init, uint32_t since, uint32_t offset) {
   b->name = name;
   b->type = type;
@@ -171,8 +173,8 @@ void base_declare(lowering *l, base *b, const char *name, const ctype *type, boo
   if (!is_large && !b->in_memory) {
     const leaf *leaves = type_leaves(l->u, type, offset);
     if (!type_is_aggregate(type) || type->leaf_count <= MOST_VARIABLES) {
-      if (init->at && !is_mutable && !b->is_mutable)
-        declare_values(l, b, leaves, init, since);
+      if (init->at && use != BASE_MUTABLE && !b->is_mutable)
+        declare_values(l, b, leaves, init, since, use == BASE_CONSTANT);
       else
         declare_variables(l, b, leaves, init, offset);
       return;
@@ -204,11 +206,9 @@ void base_declare_table(lowering *l, base *b, const char *name, const ctype *typ
   b->offset = offset;
   b->kind = B_TABLE;
   b->cells = init->at;
-  if (!b->table) {
-    b->table = UNIT_ARRAY(l->u, type->leaf_count, uint64_t);
-    for (uint32_t i = 0; i < type->leaf_count; i++) e_is_const(l, init->at[i].v, &b->table[i]);
-  }
-  if (!b->is_dynamic || b->mem.id == UINT32_MAX) base_words(l, b);
+  if (!b->table) b->table = UNIT_ARRAY(l->u, type->leaf_count, uint64_t);
+  for (uint32_t i = 0; i < type->leaf_count; i++) e_is_const(l, init->at[i].v, &b->table[i]);
+  if (!b->has_buffer) base_words(l, b);
 }
 
 // A table that is indexed by a value is a buffer of its own, filled by a region that runs first.

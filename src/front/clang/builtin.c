@@ -100,9 +100,8 @@ static ref id_of_axis(lowering *l, vyre_op op, uint32_t axis, const ctype *type)
 }
 
 static void need_rank(lowering *l, uint64_t axis) {
-  if (axis < 3 && axis + 1 > l->rank) {
-    l->rank = (uint32_t)axis + 1;
-    l->changed = true;
+  if (!l->options->rank && axis < 3 && axis + 1 > l->rank) {
+    if (learn(l)) l->rank = (uint32_t)axis + 1;
   }
 }
 

@@ -25,7 +25,8 @@ static void bind_params(lowering *l, function *f, const value *args, const uint3
   for (uint32_t i = 0; i < f->param_count; i++) {
     decl *d = f->params[i];
     base *b = base_of_decl(l, d);
-    base_declare(l, b, d->name, d->type, d->writes > 0, &args[i], since[i], d->offset);
+    base_declare(l, b, d->name, d->type, d->writes > 0 ? BASE_MUTABLE : BASE_PARAMETER, &args[i],
+                 since[i], d->offset);
   }
 }
 
@@ -59,7 +60,7 @@ static value inline_body(lowering *l, node *n) {
   value none = {f->result, NULL};
   if (f->result->kind != T_VOID) {
     result = base_new(l, f, FACT_RESULT);
-    base_declare(l, result, f->name, f->result, true, &none, 0, n->offset);
+    base_declare(l, result, f->name, f->result, BASE_MUTABLE, &none, 0, n->offset);
   }
   label out = label_begin(l, LABEL_RETURN, f);
   out.result = result;

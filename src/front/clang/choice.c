@@ -47,7 +47,7 @@ static void hoist(lowering *l, node *s) {
     base *b = base_of_decl(l, d);
     value none = {d->type, NULL};
     d->is_late = false;
-    base_declare(l, b, d->name, d->type, true, &none, 0, d->offset);
+    base_declare(l, b, d->name, d->type, BASE_MUTABLE, &none, 0, d->offset);
     b->is_hoisted = true;
   }
 }

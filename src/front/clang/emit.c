@@ -148,6 +148,20 @@ ref e_or(lowering *l, ref x, ref y) {
   return e_binary(l, VYRE_OP_OR, x, y);
 }
 
+ref e_add_const(lowering *l, ref x, int64_t c) {
+  vyre_type type = e_type(l, x);
+  uint64_t bits;
+  if (!ref_is_const(x) && !e_is_named(l, x)) {
+    const inst *in = builder_inst(l->b, x);
+    if ((in->op == VYRE_OP_ADD || in->op == VYRE_OP_SUB) && e_is_const(l, in->arg[1], &bits)) {
+      c += in->op == VYRE_OP_ADD ? (int64_t)bits : -(int64_t)bits;
+      x = in->arg[0];
+    }
+  }
+  if (c < 0) return e_binary(l, VYRE_OP_SUB, x, e_int(l, type, -c));
+  return c ? e_binary(l, VYRE_OP_ADD, x, e_int(l, type, c)) : x;
+}
+
 // ---- names --------------------------------------------------------------------------------------
 
 bool e_is_named(lowering *l, ref r) {
@@ -172,9 +186,17 @@ void e_name(lowering *l, ref r, const char *name) {
   vyre_build_name(l->b, r, name);
 }
 
+static bool can_be_named(lowering *l, ref r, uint32_t since) {
+  return r && !ref_is_const(r) && r >= since && !e_is_named(l, r) &&
+         builder_inst(l->b, r)->op != VYRE_OP_FOR;
+}
+
 ref e_let(lowering *l, ref r, uint32_t since, const char *name) {
-  if (ref_is_const(r) || r < since || e_is_named(l, r) || builder_inst(l->b, r)->op == VYRE_OP_FOR)
-    r = vyre_build_op(l->b, VYRE_OP_COPY, VYRE_VOID, 1, &r);
+  if (!can_be_named(l, r, since)) r = vyre_build_op(l->b, VYRE_OP_COPY, VYRE_VOID, 1, &r);
   e_name(l, r, name);
   return r;
+}
+
+void e_suggest(lowering *l, ref r, uint32_t since, const char *name) {
+  if (can_be_named(l, r, since)) e_name(l, r, name);
 }

@@ -163,7 +163,7 @@ static bool plan_up(lowering *l, const counting *c, count_plan *plan) {
   if (type_is_signed(own) && !type_is_signed(plan->type) && !is_never_negative(l, lo)) return false;
   plan->lo = e_convert(l, plan->type, lo);
   plan->hi = e_convert(l, plan->type, rvalue_scalar(l, c->hi));
-  if (c->is_inclusive) plan->hi = e_binary(l, VYRE_OP_ADD, plan->hi, e_int(l, plan->type, 1));
+  if (c->is_inclusive) plan->hi = e_add_const(l, plan->hi, 1);
   return true;
 }
 
@@ -183,9 +183,9 @@ static bool plan_down(lowering *l, const counting *c, count_plan *plan) {
   plan->is_down = true;
   plan->start = start;
   ref end = e_convert(l, own, rvalue_scalar(l, c->hi));
-  if (!c->is_inclusive) end = e_binary(l, VYRE_OP_ADD, end, e_int(l, own, 1));
+  if (!c->is_inclusive) end = e_add_const(l, end, 1);
   plan->lo = end;
-  plan->hi = e_binary(l, VYRE_OP_ADD, start, e_int(l, own, 1));
+  plan->hi = e_add_const(l, start, 1);
   return true;
 }
 
@@ -213,7 +213,9 @@ static bool plan_count(lowering *l, node *s, count_plan *plan) {
 static ref count_value(lowering *l, const counting *c, const count_plan *plan, ref k) {
   vyre_type own = c->counter->type->scalar;
   if (plan->is_down) {
-    ref ends = e_binary(l, VYRE_OP_ADD, plan->start, plan->lo);
+    uint64_t lo;
+    ref ends = e_is_const(l, plan->lo, &lo) ? e_add_const(l, plan->start, (int64_t)lo)
+                                            : e_binary(l, VYRE_OP_ADD, plan->start, plan->lo);
     ref i = e_binary(l, VYRE_OP_SUB, ends, k);
     e_name(l, i, c->counter->name);
     return i;

@@ -57,10 +57,14 @@ void *fact(lowering *l, const void *key, int kind, size_t size) {
   return slot->fact;
 }
 
-void note(lowering *l, bool *flag) {
-  if (*flag) return;
-  *flag = true;
+bool learn(lowering *l) {
+  if (builder_status(l->b) != VYRE_OK) return false;
   l->changed = true;
+  return true;
+}
+
+void note(lowering *l, bool *flag) {
+  if (!*flag && learn(l)) *flag = true;
 }
 
 uint32_t set_find(const base_set *set, const base *b) {
@@ -74,9 +78,7 @@ void set_push(lowering *l, base_set *set, base *b) {
 }
 
 void set_add(lowering *l, base_set *set, base *b) {
-  uint32_t before = set->count;
-  set_push(l, set, b);
-  if (set->count != before) l->changed = true;
+  if (set_find(set, b) == UINT32_MAX && learn(l)) set_push(l, set, b);
 }
 
 base_set *set_union(lowering *l, const base_set *a, const base_set *b) {
@@ -179,8 +181,8 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
     l->grid_params[i] = vyre_build_param(l->b, own_name(l, grid_names[i]), VYRE_U32);
   for (uint32_t i = 0; i < l->base_count; i++) {
     base *b = l->bases[i];
-    b->mem.id = b->table ? UINT32_MAX : b->mem.id;
     if (!b->table || !b->is_dynamic) continue;
+    b->has_buffer = true;
     base_words(l, b);
     uint64_t words = (b->size + b->word_bytes - 1) / b->word_bytes;
     b->mem = vyre_build_transient(l->b, own_name(l, b->name), b->word,
@@ -214,7 +216,8 @@ static void bind_interface(lowering *l, const uint32_t *first_param) {
     if (is_pointer || d->writes || b->in_memory || b->is_mutable) {
       value init = is_pointer ? value_pointer(l, d->type, argument_pointer(l, d, name))
                               : param_value(l, d, first_param[i]);
-      base_declare(l, b, name, d->type, d->writes > 0, &init, builder_code_count(l->b), d->offset);
+      base_declare(l, b, name, d->type, d->writes > 0 ? BASE_MUTABLE : BASE_PARAMETER, &init,
+                   builder_code_count(l->b), d->offset);
       continue;
     }
     b->name = name;
@@ -241,7 +244,7 @@ static void begin_round(lowering *l) {
   if (l->named_capacity) memset(l->is_named, 0, l->named_capacity);
   for (uint32_t i = 0; i < l->base_count; i++) {
     l->bases[i]->kind = B_NONE;
-    l->bases[i]->is_hoisted = false;
+    l->bases[i]->is_hoisted = l->bases[i]->has_buffer = false;
   }
   l->null = base_new(l, l, FACT_BASE);
   l->null->kind = B_NULL;

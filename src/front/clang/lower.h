@@ -88,6 +88,7 @@ struct base {
   cell *cells;
   var_cell *vars;
   vyre_mem mem;
+  bool has_buffer;     // B_TABLE: `mem` is one
   vyre_type word;      // of `mem`
   uint32_t word_bytes; // also for pointers into B_VARS
   bool is_hoisted;     // declared before the switch that declares it
@@ -163,7 +164,10 @@ _Noreturn void lower_refuse(lowering *l, uint32_t offset, const char *what, cons
 // The fact record of `size` bytes for `key` in the present context, zeroed when it is new.
 enum { FACT_BASE, FACT_BUFFER, FACT_RESULT, FACT_TEMP, FACT_CONTEXT, FACT_LABEL };
 void *fact(lowering *l, const void *key, int kind, size_t size);
-void note(lowering *l, bool *flag);                 // sets a fact
+void note(lowering *l, bool *flag); // sets a fact
+// Says that something new was found. False when nothing is to be learned any more in this round,
+// because it went wrong on what it did not know.
+bool learn(lowering *l);
 void set_add(lowering *l, base_set *set, base *b);  // a fact
 void set_push(lowering *l, base_set *set, base *b); // the same, of a set of this round
 base_set *set_union(lowering *l, const base_set *a, const base_set *b);
@@ -184,6 +188,7 @@ bool e_is_int(lowering *l, ref r, int64_t value);
 vyre_type e_type(lowering *l, ref r);
 ref e_unary(lowering *l, vyre_op op, ref x);
 ref e_binary(lowering *l, vyre_op op, ref x, ref y);
+ref e_add_const(lowering *l, ref x, int64_t c); // of integers; joins sums with constants
 ref e_select(lowering *l, ref c, ref x, ref y);
 ref e_fma(lowering *l, ref x, ref y, ref z);
 ref e_convert(lowering *l, vyre_type type, ref x); // as C converts, to bool too
@@ -197,13 +202,16 @@ bool e_is_named(lowering *l, ref r);
 void e_mark_named(lowering *l, ref r); // it is printed by a name that it has already
 // Gives the value a name: its own when it was made since `since` and has none, else a copy's.
 ref e_let(lowering *l, ref r, uint32_t since, const char *name);
+void e_suggest(lowering *l, ref r, uint32_t since, const char *name); // its own name, or none
 
 // ---- base.c: objects ----------------------------------------------------------------------------
 
 base *base_of_decl(lowering *l, const decl *d);
 base *base_new(lowering *l, const void *key, int kind);
-// Gives a private object its storage of this round. `init` may have no cells: all zero.
-void base_declare(lowering *l, base *b, const char *name, const ctype *type, bool is_mutable,
+// Gives a private object its storage of this round. `init` may have no cells: all zero. A constant
+// has its own name; a parameter of an inlined function is what it was called with.
+typedef enum base_use { BASE_MUTABLE, BASE_CONSTANT, BASE_PARAMETER } base_use;
+void base_declare(lowering *l, base *b, const char *name, const ctype *type, base_use use,
                   const value *init, uint32_t since, uint32_t offset);
 void base_declare_table(lowering *l, base *b, const char *name, const ctype *type,
                         const value *init, uint32_t offset);
@@ -247,6 +255,7 @@ pointer pointer_select(lowering *l, ref c, const pointer *x, const pointer *y);
 ref pointer_compare(lowering *l, vyre_op op, const pointer *x, const pointer *y);
 ref pointer_difference(lowering *l, const pointer *x, const pointer *y, uint64_t stride);
 ref pointer_is_set(lowering *l, const pointer *p);                  // not null
+ref pointer_is_in(lowering *l, const pointer *p, uint32_t number);  // points into that of its set
 ref pointer_index(lowering *l, const pointer *p, int64_t disp);     // in words, never 0
 ref pointer_sel(lowering *l, const pointer *p, const base_set *in); // its number in another set
 uint32_t pointer_word(lowering *l, const pointer *p);

@@ -103,8 +103,18 @@ value operate(lowering *l, uint8_t op, value x, value y, const ctype *type, uint
 
 // ---- assignment ---------------------------------------------------------------------------------
 
+// The index of a single element is computed before the value, as it is read.
+static void settle(lowering *l, place *to) {
+  pointer *p = &to->at;
+  if (to->type->kind != T_SCALAR || to->lane_count || p->set->count != 1) return;
+  if (p->set->at[0]->kind != B_MEMORY || !p->index || !p->disp) return;
+  p->index = pointer_index(l, p, 0);
+  p->disp = 0;
+}
+
 value assign(lowering *l, node *n) {
   place to = lvalue(l, n->kid[0]);
+  settle(l, &to);
   value v = value_convert(l, rvalue(l, n->kid[1]), to.type, n->offset);
   store(l, &to, v, n->offset);
   return v;
@@ -119,6 +129,7 @@ static const ctype *computation(lowering *l, uint8_t op, const ctype *x, const c
 
 value compound_assign(lowering *l, node *n) {
   place to = lvalue(l, n->kid[0]);
+  settle(l, &to);
   value x = load(l, &to, n->offset), y = rvalue(l, n->kid[1]);
   const ctype *type = computation(l, n->op, x.type, y.type);
   if (x.type->kind != T_POINTER) {

@@ -18,7 +18,8 @@ bool is_lvalue(const node *n) {
 place temporary(lowering *l, node *n, const ctype *type, const value *init) {
   base *b = base_new(l, n, FACT_TEMP);
   value none = {type, NULL};
-  base_declare(l, b, "t", type, true, init ? init : &none, builder_code_count(l->b), n->offset);
+  base_declare(l, b, "t", type, BASE_MUTABLE, init ? init : &none, builder_code_count(l->b),
+               n->offset);
   return (place){.type = type, .at = pointer_to(l, b)};
 }
 

@@ -107,15 +107,18 @@ ref pointer_index(lowering *l, const pointer *p, int64_t disp) {
 
 // ---- several bases ------------------------------------------------------------------------------
 
+// The set may have grown since the pointer was made; then this is not the last round.
+ref pointer_is_in(lowering *l, const pointer *p, uint32_t number) {
+  ref sel = p->sel ? p->sel : e_zero(l, VYRE_U32);
+  return e_binary(l, VYRE_OP_EQ, sel, e_const(l, VYRE_U32, number));
+}
+
 ref pointer_sel(lowering *l, const pointer *p, const base_set *in) {
   ref made = 0;
   for (uint32_t i = p->set->count; i > 0; i--) {
     uint32_t number = set_find(in, p->set->at[i - 1]);
     ref here = e_const(l, VYRE_U32, number == UINT32_MAX ? 0 : number);
-    if (!made)
-      made = here;
-    else
-      made = e_select(l, e_binary(l, VYRE_OP_EQ, p->sel, e_const(l, VYRE_U32, i - 1)), here, made);
+    made = made ? e_select(l, pointer_is_in(l, p, i - 1), here, made) : here;
   }
   return made ? made : e_zero(l, VYRE_U32);
 }
@@ -146,7 +149,7 @@ static ref is_null(lowering *l, const pointer *p) {
   uint32_t at = set_find(p->set, l->null);
   if (at == UINT32_MAX) return vyre_build_bool(l->b, p->set->count == 0);
   if (p->set->count == 1) return vyre_build_bool(l->b, true);
-  return e_binary(l, VYRE_OP_EQ, p->sel, e_const(l, VYRE_U32, at));
+  return pointer_is_in(l, p, at);
 }
 
 ref pointer_is_set(lowering *l, const pointer *p) {

@@ -228,7 +228,8 @@ void lower_decl(lowering *l, decl *d) {
     if (init.at) store(l, &to, init, d->offset);
     return;
   }
-  base_declare(l, b, d->name, d->type, d->writes > 0 || !d->init, &init, since, d->offset);
+  base_declare(l, b, d->name, d->type, d->writes > 0 || !d->init ? BASE_MUTABLE : BASE_CONSTANT,
+               &init, since, d->offset);
 }
 
 // x = value, where this is all that x ever gets.
@@ -240,7 +241,7 @@ static bool lower_late(lowering *l, node *n) {
   if (b->in_memory || b->is_mutable) return false;
   uint32_t since = builder_code_count(l->b);
   value v = value_convert(l, rvalue(l, n->kid[1]), to->type, n->offset);
-  base_declare(l, b, to->decl->name, to->decl->type, false, &v, since, to->decl->offset);
+  base_declare(l, b, to->decl->name, to->decl->type, BASE_CONSTANT, &v, since, to->decl->offset);
   return true;
 }
 

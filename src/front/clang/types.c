@@ -66,7 +66,21 @@ const ctype *type_scalar(unit *u, vyre_type scalar) {
                  .size = type_bytes(scalar),
                  .align = type_bytes(scalar),
                  .spelling = vyre_type_name(scalar)};
+  type_leaves(u, *at, NO_PLACE);
   return *at;
+}
+
+const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_const) {
+  ctype *made = UNIT_NEW(u, ctype);
+  *made = (ctype){.kind = T_POINTER,
+                  .space = space,
+                  .is_const = is_const,
+                  .element = to,
+                  .size = 8,
+                  .align = 8,
+                  .spelling = unit_printf(u, "%s *", to->spelling)};
+  type_leaves(u, made, NO_PLACE);
+  return made;
 }
 
 const ctype *type_vector(unit *u, vyre_type scalar, uint32_t lanes) {
@@ -82,6 +96,7 @@ const ctype *type_vector(unit *u, vyre_type scalar, uint32_t lanes) {
                  .size = size,
                  .align = size,
                  .spelling = unit_printf(u, "%s x %u", vyre_type_name(scalar), lanes)};
+  type_leaves(u, *at, NO_PLACE);
   return *at;
 }
 
@@ -176,6 +191,7 @@ static void fill_pointer(unit *u, ctype *made, CXType type, uint32_t offset) {
   }
   made->space = space_of_number(space);
   made->is_const = is_const;
+  type_leaves(u, made, offset);
 }
 
 static void fill(unit *u, ctype *made, CXType type, uint32_t offset) {

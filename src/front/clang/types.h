@@ -55,13 +55,14 @@ struct ctype {
   field *fields;        // T_STRUCT, T_UNION
   uint32_t field_count;
   const char *spelling;
-  const leaf *leaves; // made on demand: type_leaves
+  const leaf *leaves; // of aggregates made on demand: type_leaves
   uint32_t leaf_count;
   const void *key; // clang's
 };
 
 const ctype *type_of(unit *u, CXType type, uint32_t offset);
 const ctype *type_scalar(unit *u, vyre_type scalar);
+const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_const);
 const ctype *type_vector(unit *u, vyre_type scalar, uint32_t lanes);
 // The number of leaves is in type->leaf_count afterwards. A union has one leaf per word that its
 // alignment allows.
