@@ -361,45 +361,75 @@ static void test_uniform_values_stay_uniform(void **state) {
   vyre_program_release(q);
 }
 
-// The interpreter runs the expansion; the C that the other tests measure gives the same bits.
+// ---- backends -----------------------------------------------------------------------------------
+
+enum { COMPARED = 512 };
+
+typedef union elements { // of either type
+  float f32[COMPARED];
+  double f64[COMPARED];
+} elements;
+
+typedef struct values {
+  elements x, y, out;
+} values;
+
+static void store_value(vyre_type t, elements *to, size_t i, double v) {
+  if (t == VYRE_F32)
+    to->f32[i] = (float)v;
+  else
+    to->f64[i] = v;
+}
+
+static double load_value(vyre_type t, const elements *from, size_t i) {
+  return t == VYRE_F32 ? (double)from->f32[i] : from->f64[i];
+}
+
+static void dispatch(const char *backend, const expanded *f, values *v) {
+  size_t bytes = COMPARED * vyre_type_size(f->type);
+  vyre_span spans[3] = {{&v->x, bytes}, {&v->y, bytes}, {&v->out, bytes}};
+  vyre_program *program = make_program(f->op, f->type);
+  vyre_executable *executable = NULL;
+  vyre_error error = {0};
+  if (vyre_compile(program, backend, NULL, &executable, &error) != VYRE_OK ||
+      vyre_dispatch(executable, &(vyre_dispatch_args){.buffers = spans, .buffer_count = 3}, NULL,
+                    &error) != VYRE_OK)
+    fail_msg("%s: %s", backend, error.message);
+  vyre_executable_release(executable);
+  vyre_program_release(program);
+}
+
+// A backend runs the expansion; the C that the other tests measure gives the same bits.
+static void compare_backend(const char *backend, const expanded *f) {
+  static values v;
+  double special[POINTS_SPECIAL_MAX], x[COMPARED], y[COMPARED], want[COMPARED];
+  size_t n = points_special(f->type, special);
+  points p = {4};
+  for (size_t i = 0; i < COMPARED; i++) {
+    points_random(&p, f->op, f->type, &x[i], &y[i]);
+    if (i < n) x[i] = special[i];
+    store_value(f->type, &v.x, i, x[i]);
+    store_value(f->type, &v.y, i, y[i]);
+  }
+  run(f, COMPARED, x, y, want);
+  dispatch(backend, f, &v);
+  for (size_t i = 0; i < COMPARED; i++) {
+    double got = load_value(f->type, &v.out, i);
+    if (isnan(got) && isnan(want[i])) continue;
+    if (memcmp(&got, &want[i], sizeof got) != 0)
+      fail_msg("%s %s(%a, %a) is %a on %s and %a compiled as C", f->name, vyre_type_name(f->type),
+               x[i], y[i], got, backend, want[i]);
+  }
+}
+
 static void test_interpreter_gives_the_same_bits(void **state) {
   (void)state;
-  enum { COUNT = 512 };
-  for (size_t i = 0; i < expanded_count; i++) {
-    const expanded *f = &expanded_functions[i];
-    double special[POINTS_SPECIAL_MAX], x[COUNT], y[COUNT], want[COUNT];
-    size_t n = points_special(f->type, special);
-    points p = {4};
-    for (size_t k = 0; k < COUNT; k++) {
-      points_random(&p, f->op, f->type, &x[k], &y[k]);
-      if (k < n) x[k] = special[k];
-    }
-    run(f, COUNT, x, y, want);
-    bool is_f32 = f->type == VYRE_F32;
-    float a[COUNT], b[COUNT], out[COUNT];
-    double wide[COUNT];
-    for (size_t k = 0; k < COUNT; k++) a[k] = (float)x[k], b[k] = (float)y[k];
-    size_t bytes = COUNT * (is_f32 ? sizeof(float) : sizeof(double));
-    vyre_span spans[3] = {{is_f32 ? (void *)a : x, bytes},
-                          {is_f32 ? (void *)b : y, bytes},
-                          {is_f32 ? (void *)out : wide, bytes}};
-    vyre_program *program = make_program(f->op, f->type);
-    vyre_executable *executable;
-    vyre_error error;
-    if (vyre_compile(program, "ref", NULL, &executable, &error) != VYRE_OK ||
-        vyre_dispatch(executable, &(vyre_dispatch_args){.buffers = spans, .buffer_count = 3}, NULL,
-                      &error) != VYRE_OK)
-      fail_msg("%s", error.message);
-    for (size_t k = 0; k < COUNT; k++) {
-      double got = is_f32 ? (double)out[k] : wide[k];
-      if (isnan(got) && isnan(want[k])) continue;
-      if (memcmp(&got, &want[k], sizeof got) != 0)
-        fail_msg("%s %s(%a, %a) is %a interpreted and %a compiled", f->name,
-                 vyre_type_name(f->type), x[k], y[k], got, want[k]);
-    }
-    vyre_executable_release(executable);
-    vyre_program_release(program);
-  }
+  for (size_t i = 0; i < expanded_count; i++) compare_backend("ref", &expanded_functions[i]);
+}
+
+static void test_cpu_gives_the_same_bits(void **state) {
+  (void)state;
+  for (size_t i = 0; i < expanded_count; i++) compare_backend("cpu", &expanded_functions[i]);
 }
 
 // ---- all of them --------------------------------------------------------------------------------
@@ -412,6 +442,7 @@ int main(void) {
       cmocka_unit_test(test_nothing_to_expand_gives_the_same_program),
       cmocka_unit_test(test_uniform_values_stay_uniform),
       cmocka_unit_test(test_interpreter_gives_the_same_bits),
+      cmocka_unit_test(test_cpu_gives_the_same_bits),
   };
   static const struct {
     const char *what;
