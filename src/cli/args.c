@@ -49,6 +49,11 @@ static int long_option(args *a, char *word) {
   return unknown_option(a, word);
 }
 
+// -DNAME, -UNAME, -IFOLDER, -cl-...
+static bool is_build_option(const char *word) {
+  return (strchr("DUI", word[1]) && word[2]) || !strncmp(word, "-cl-", 4);
+}
+
 int args_next(args *a) {
   if (a->next == a->count) return ARGS_END;
   char *word = a->words[a->next++];
@@ -61,6 +66,10 @@ int args_next(args *a) {
     return ARGS_WORD;
   }
   if (word[1] == '-') return long_option(a, word);
+  if (a->takes_build && is_build_option(word)) {
+    a->value = word;
+    return ARGS_BUILD;
+  }
   for (const args_option *o = a->options; o->name; o++)
     if (o->letter == word[1] && islower((unsigned char)o->letter))
       return take_value(a, o, word[2] ? word + 2 : NULL);

@@ -14,7 +14,7 @@ typedef struct args_option {
   const char *value; // what to call its value in messages; NULL for a flag
 } args_option;
 
-enum { ARGS_END = -1, ARGS_ERROR = -2, ARGS_WORD = -3 };
+enum { ARGS_END = -1, ARGS_ERROR = -2, ARGS_WORD = -3, ARGS_BUILD = -4 };
 
 typedef struct args {
   const cli *cli;
@@ -22,11 +22,13 @@ typedef struct args {
   int count, next;
   char **words;
   bool only_words;
-  char *value; // of the option, or the word
+  bool takes_build; // give words such as -DN=4 as ARGS_BUILD; set after args_begin
+  char *value;      // of the option, or the word
 } args;
 
 args args_begin(const cli *c, const args_option *options, int argc, char **argv);
-// The letter of an option, ARGS_WORD, ARGS_END, or ARGS_ERROR after the message was printed.
+// The letter of an option, ARGS_WORD, ARGS_BUILD for an option of OpenCL's compiler, ARGS_END, or
+// ARGS_ERROR after the message was printed.
 int args_next(args *a);
 
 // Values. Each prints its message and returns false when the text is not one.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "base/file.h"
 #include "cli/args.h"
 #include "cli/load.h"
+#include "ir/limits.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static const args_option check_options[] = {{'q', "quiet", NULL}, {0, NULL, NULL}};
 
@@ -20,10 +23,11 @@ static json_t *file_json(const char *path, const vyre_program *p, const vyre_err
 }
 
 // Adds to `files` when there is one; prints otherwise.
-static int check_file(const cli *c, const char *path, bool quiet, json_t *files) {
+static int check_file(const cli *c, const char *path, const opencl_words *words, bool quiet,
+                      json_t *files) {
   loaded l;
   vyre_error error;
-  vyre_status status = load_program(path, NULL, &l, &error);
+  vyre_status status = load_program(path, words, &l, &error);
   if (files)
     json_array_append_new(files, file_json(path, l.program, &error));
   else if (status != VYRE_OK)
@@ -38,33 +42,75 @@ static int check_file(const cli *c, const char *path, bool quiet, json_t *files)
   return cli_exit_code(status);
 }
 
-static int run(cli *c, int argc, char **argv) {
-  bool quiet = false;
-  int count = 0, code = EXIT_FINE;
-  args a = args_begin(c, check_options, argc, argv);
-  for (int letter; (letter = args_next(&a)) != ARGS_END;) {
-    if (letter == ARGS_ERROR) return EXIT_USAGE;
-    if (letter == 'q')
-      quiet = true;
-    else
-      argv[count++] = a.value; // behind what was read
+// All kernels of an OpenCL C file; what is wrong with the file itself shows with the first.
+static int check_kernels(const cli *c, const char *path, const opencl_words *words, bool quiet,
+                         json_t *files) {
+  char *text = NULL;
+  size_t size;
+  vyre_error error;
+  vyre_opencl_kernel *kernels = NULL;
+  uint32_t count = 0;
+  int code = EXIT_FINE;
+  if (file_read(path, LIMIT_SOURCE_BYTES, &text, &size, &error) != VYRE_OK ||
+      opencl_kernels(text, size, path, words, &kernels, &count, &error) != VYRE_OK || count < 2) {
+    code = check_file(c, path, words, quiet, files);
   }
-  if (!count) return cli_usage(c, "no file is named. Fix: run `vyre check FILE ...`");
+  for (uint32_t i = 0; i < count && count > 1; i++) {
+    strbuf one = {0};
+    strbuf_printf(&one, "%s:%s", path, kernels[i].name);
+    char *name = strbuf_take(&one, NULL);
+    int now = name ? check_file(c, name, words, quiet, files) : EXIT_ENVIRONMENT;
+    if (now > code) code = now;
+    free(name);
+  }
+  vyre_free(kernels);
+  free(text);
+  return code;
+}
+
+static int check_all(const cli *c, int count, char **paths, const opencl_words *words, bool quiet) {
+  int code = EXIT_FINE;
   json_t *files = c->json ? json_array() : NULL;
   for (int i = 0; i < count; i++) {
-    int now = check_file(c, argv[i], quiet, files);
+    bool has_kernels = load_is_opencl(paths[i]) && access(paths[i], F_OK) == 0;
+    int now = has_kernels ? check_kernels(c, paths[i], words, quiet, files)
+                          : check_file(c, paths[i], words, quiet, files);
     if (now > code) code = now;
   }
   if (files) cli_json(json_pack("{s:o}", "files", files));
   return code;
 }
 
+static int run(cli *c, int argc, char **argv) {
+  bool quiet = false;
+  int count = 0, code = EXIT_FINE;
+  opencl_words words = {0};
+  args a = args_begin(c, check_options, argc, argv);
+  a.takes_build = true;
+  for (int letter; (letter = args_next(&a)) != ARGS_END && code == EXIT_FINE;) {
+    if (letter == ARGS_ERROR)
+      code = EXIT_USAGE;
+    else if (letter == 'q')
+      quiet = true;
+    else if (letter == ARGS_BUILD)
+      opencl_add_option(&words, a.value);
+    else if (!opencl_take_local(&words, a.value))
+      argv[count++] = a.value; // behind what was read
+  }
+  if (code == EXIT_FINE && !count)
+    code = cli_usage(c, "no file is named. Fix: run `vyre check FILE ...`");
+  if (code == EXIT_FINE) code = check_all(c, count, argv, &words, quiet);
+  opencl_free(&words);
+  return code;
+}
+
 const command check_command = {
     "check", "say whether programs are well-formed",
-    "usage: vyre check [-q] [--json] FILE...\n"
+    "usage: vyre check [-q] [--json] FILE[:KERNEL]... [-DNAME=VALUE ...] [NAME=local:BYTES ...]\n"
     "\n"
-    "Reads each program (text or wire form; - is standard input) and verifies it. A mistake is\n"
-    "shown with its place, its rule (docs/IR.md lists them) and what to do.\n"
+    "Reads each program (text or wire form, or OpenCL C; - is standard input) and verifies it. A\n"
+    "mistake is shown with its place, its rule (docs/IR.md lists them) and what to do. Of a .cl\n"
+    "file all kernels are checked.\n"
     "\n"
     "options:\n"
     "  -q, --quiet   say nothing about files that are fine\n"

@@ -30,6 +30,11 @@ static vyre_status format_file(const char *path, fmt_mode mode, bool quiet, bool
   char *text = NULL;
   size_t size = 0;
   *changed = false;
+  if (load_is_opencl(path))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "`%s` is OpenCL C, which has formatters of its own. Fix: use clang-format; "
+                     "`vyre convert %s` shows the program",
+                     path, path);
   vyre_status status = load_program(path, NULL, &l, error);
   if (status != VYRE_OK) return status;
   status = format_loaded(&l, path, &text, &size, error);

@@ -73,7 +73,7 @@ static void show_program(const char *path, const loaded *l) {
   char hex[HASH_HEX];
   vyre_program_fingerprint(p, fingerprint);
   hash_hex(fingerprint, hex);
-  printf("program %s (%s, %s form)\n", vyre_program_name(p), path, l->is_wire ? "wire" : "text");
+  printf("program %s (%s, %s)\n", vyre_program_name(p), path, load_form_name(l));
   printf("fingerprint %s\n", hex);
   uint32_t ulp = vyre_program_fast_ulp(p);
   if (ulp) printf("arithmetic fast, within %u ULP\n", ulp);
@@ -143,23 +143,18 @@ static json_t *program_json(const char *path, const loaded *l) {
   vyre_program_fingerprint(p, fingerprint);
   hash_hex(fingerprint, hex);
   return json_pack("{s:o, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "file", cli_text(path), "form",
-                   l->is_wire ? "wire" : "text", "program", vyre_program_name(p), "fingerprint",
-                   hex, "fast_ulp", (int)vyre_program_fast_ulp(p), "params", params, "buffers",
-                   buffers_json(p), "regions", regions_json(p), "statistics", stats);
+                   l->is_opencl ? "opencl"
+                   : l->is_wire ? "wire"
+                                : "text",
+                   "program", vyre_program_name(p), "fingerprint", hex, "fast_ulp",
+                   (int)vyre_program_fast_ulp(p), "params", params, "buffers", buffers_json(p),
+                   "regions", regions_json(p), "statistics", stats);
 }
 
-static int run(cli *c, int argc, char **argv) {
-  const char *path = NULL;
-  args a = args_begin(c, info_options, argc, argv);
-  for (int letter; (letter = args_next(&a)) != ARGS_END;) {
-    if (letter == ARGS_ERROR) return EXIT_USAGE;
-    if (path) return cli_usage(c, "one program at a time: `%s` is too many", a.value);
-    path = a.value;
-  }
-  if (!path) return cli_usage(c, "no program is named. Fix: run `vyre info FILE`");
+static int show(const cli *c, const char *path, const opencl_words *words) {
   loaded l;
   vyre_error error;
-  if (load_program(path, NULL, &l, &error) != VYRE_OK) return cli_error(c, &error);
+  if (load_program(path, words, &l, &error) != VYRE_OK) return cli_error(c, &error);
   if (c->json)
     cli_json(program_json(path, &l));
   else
@@ -168,9 +163,34 @@ static int run(cli *c, int argc, char **argv) {
   return EXIT_FINE;
 }
 
+static int run(cli *c, int argc, char **argv) {
+  const char *path = NULL;
+  opencl_words words = {0};
+  int code = EXIT_FINE;
+  args a = args_begin(c, info_options, argc, argv);
+  a.takes_build = true;
+  for (int letter; (letter = args_next(&a)) != ARGS_END && code == EXIT_FINE;) {
+    if (letter == ARGS_ERROR)
+      code = EXIT_USAGE;
+    else if (letter == ARGS_BUILD)
+      opencl_add_option(&words, a.value);
+    else if (opencl_take_local(&words, a.value))
+      continue;
+    else if (path)
+      code = cli_usage(c, "one program at a time: `%s` is too many", a.value);
+    else
+      path = a.value;
+  }
+  if (code == EXIT_FINE && !path)
+    code = cli_usage(c, "no program is named. Fix: run `vyre info FILE`");
+  if (code == EXIT_FINE) code = show(c, path, &words);
+  opencl_free(&words);
+  return code;
+}
+
 const command info_command = {
     "info", "parameters, buffers, regions, statistics, fingerprint",
-    "usage: vyre info FILE [--json]\n"
+    "usage: vyre info FILE[:KERNEL] [--json] [-DNAME=VALUE ...] [NAME=local:BYTES ...]\n"
     "\n"
     "Shows what a program takes and how it is made. A region is elastic when its workgroup is\n"
     "only a launch shape, and rigid when its body depends on it; what it depends on is named.\n"

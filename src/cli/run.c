@@ -23,7 +23,8 @@ typedef struct output { // --out NAME=FILE or --print NAME[:COUNT]
 } output;
 
 typedef struct options {
-  char *file, *entry;
+  char *file;
+  opencl_words opencl;
   const char *backend;
   vec(char *) words;
   vec(output) outputs;
@@ -52,14 +53,6 @@ static const args_option run_options[] = {
 
 // ---- the command line
 // -----------------------------------------------------------------------------
-
-// FILE:ENTRY, unless a file has just that name.
-static void split_entry(options *o) {
-  char *colon = strrchr(o->file, ':');
-  if (!colon || !colon[1] || colon == o->file || access(o->file, F_OK) == 0) return;
-  *colon = 0;
-  o->entry = colon + 1;
-}
 
 static bool read_out(const args *a, output *out) {
   char *equals = strchr(a->value, '=');
@@ -106,6 +99,7 @@ static bool read_option(const args *a, int letter, options *o) {
     if (o->repeat >= 1 && o->repeat <= 1000000) return true;
     cli_usage(a->cli, "--repeat wants 1 to 1000000, not `%s`", a->value);
     return false;
+  case ARGS_BUILD: opencl_add_option(&o->opencl, a->value); return true;
   default:
     if (letter != ARGS_WORD) return false;
     if (o->file) return vec_push(&o->words, a->value);
@@ -114,13 +108,25 @@ static bool read_option(const args *a, int letter, options *o) {
   }
 }
 
+// What a kernel of OpenCL C is made with: sizes of local memory, and the launch.
+static void take_opencl(options *o) {
+  size_t kept = 0;
+  for (size_t i = 0; i < o->words.count; i++)
+    if (!opencl_take_local(&o->opencl, o->words.at[i])) o->words.at[kept++] = o->words.at[i];
+  o->words.count = kept;
+  o->opencl.rank = o->grid_count;
+  for (int k = 0; k < 3; k++) o->opencl.workgroup[k] = (uint32_t)o->workgroup[k];
+  for (int k = 0; k < 3; k++) o->workgroup[k] = 0; // the program has it
+}
+
 static bool read_options(const cli *c, int argc, char **argv, options *o) {
   *o = (options){.backend = "ref", .repeat = 1};
   args a = args_begin(c, run_options, argc, argv);
+  a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END;)
     if (!read_option(&a, letter, o)) return false;
   if (o->file) {
-    split_entry(o);
+    if (load_is_opencl(o->file)) take_opencl(o);
     return true;
   }
   cli_usage(c, "no program is named. Fix: run `vyre run FILE NAME=SPEC ...`");
@@ -337,13 +343,14 @@ static int run(cli *c, int argc, char **argv) {
   vyre_error error;
   int code = EXIT_USAGE;
   if (read_options(c, argc, argv, &o)) {
-    vyre_status status = load_program(o.file, o.entry, &l, &error);
+    vyre_status status = load_program(o.file, &o.opencl, &l, &error);
     if (status == VYRE_OK) {
       status = run_program(c, &o, l.program, &error);
       load_free(&l);
     }
     code = status == VYRE_OK ? EXIT_FINE : cli_error(c, &error);
   }
+  opencl_free(&o.opencl);
   vec_free(&o.words);
   vec_free(&o.outputs);
   return code;
@@ -370,8 +377,10 @@ const command run_command = {
     "options:\n"
     "  -p, --print NAME[:COUNT]   print elements of a buffer (32)\n"
     "  -o, --out NAME=FILE.npy    write a buffer to a file\n"
-    "  -g, --grid X[,Y[,Z]]       set the parameters grid_x, grid_y, grid_z\n"
-    "  -w, --workgroup X[,Y[,Z]]  launch shape of elastic regions\n"
+    "  -g, --grid X[,Y[,Z]]       set the parameters grid_x, grid_y, grid_z; the NDRange of\n"
+    "                             OpenCL C\n"
+    "  -w, --workgroup X[,Y[,Z]]  launch shape of elastic regions; the workgroup of OpenCL C\n"
+    "  -DNAME=VALUE -Idir -cl-... options of OpenCL C\n"
     "  -b, --backend ID           where to run (ref); `vyre devices` lists them\n"
     "      --repeat N             run N times on the same input, report the best time\n"
     "      --timeout SECONDS      give up after that long\n"
@@ -381,5 +390,6 @@ const command run_command = {
     "examples:\n"
     "  vyre run saxpy.vyre a=2 x=iota:8 y=ones:8 --print y\n"
     "  vyre run saxpy.vyre a=0.5 x=@x.npy y=@y.npy --out y=result.npy\n"
+    "  vyre run kernels.cl:saxpy a=2 x=rand:1000 y=ones:1000 --grid 1000\n"
     "  vyre run dot.vyre x=rand:1024 y=rand:1024:7 partial=zeros:4 --repeat 10\n",
     run};

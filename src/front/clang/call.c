@@ -64,7 +64,7 @@ static value inline_body(lowering *l, node *n) {
   }
   label out = label_begin(l, LABEL_RETURN, f);
   out.result = result;
-  l->labels = &out;
+  l->labels = l->tail = &out;
   lower_list(l, f->body->kid, f->body->count);
   label_end(l, &out);
   if (!result) return value_new(l, f->result, n->offset);
@@ -83,7 +83,8 @@ value call(lowering *l, node *n) {
     since[i] = builder_code_count(l->b);
     args[i] = value_convert(l, rvalue(l, n->kid[i]), f->params[i]->type, n->kid[i]->offset);
   }
-  label *break_to = l->break_to, *continue_to = l->continue_to;
+  label *break_to = l->break_to, *continue_to = l->continue_to, *tail = l->tail;
+  l->tail = NULL;
   l->ctx = inner;
   l->break_to = l->continue_to = NULL;
   l->depth++;
@@ -93,5 +94,6 @@ value call(lowering *l, node *n) {
   l->ctx = inner->outer;
   l->break_to = break_to;
   l->continue_to = continue_to;
+  l->tail = tail;
   return v;
 }

@@ -102,8 +102,11 @@ static bool lower_segments(lowering *l, const choice *c, uint32_t first, uint32_
   const segment *g = &c->at[at];
   if (at == last) return lower_list(l, g->list, g->count);
   pending p = pending_begin(l);
+  label *tail = l->tail;
+  l->tail = NULL;
   vyre_build_if(l->b, enters(l, c, first, at));
   lower_list(l, g->list, g->count);
+  l->tail = tail;
   vyre_build_end(l->b);
   ref flag = pending_flag(l, &p);
   if (!flag) return lower_segments(l, c, first, at + 1, last);
@@ -167,9 +170,9 @@ static bool lower_groups(lowering *l, const choice *c) {
 bool lower_switch(lowering *l, node *s) {
   choice c = {0};
   c.v = rvalue_scalar(l, s->kid[0]);
-  label *break_to = l->break_to;
+  label *break_to = l->break_to, *tail = l->tail;
   label out = label_begin(l, LABEL_BREAK, s);
-  l->labels = l->break_to = &out;
+  l->labels = l->break_to = l->tail = &out;
   node *body = s->kid[1];
   if (body->kind == S_BLOCK) {
     cut(l, &c, body);
@@ -181,5 +184,6 @@ bool lower_switch(lowering *l, node *s) {
   bool falls = lower_groups(l, &c);
   label_end(l, &out);
   l->break_to = break_to;
+  l->tail = tail;
   return falls || out.jumps > 0;
 }

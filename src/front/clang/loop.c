@@ -12,10 +12,11 @@ static bool lower_body(lowering *l, node *body, label *next) {
   l->continue_to = next;
   if (next) {
     next->loop_depth = l->loop_depth;
-    l->labels = next;
+    l->labels = l->tail = next;
   }
   bool falls = lower_stmt(l, body);
   if (next) label_end(l, next);
+  l->tail = NULL;
   l->break_to = break_to;
   l->continue_to = continue_to;
   return falls || (next && next->jumps);

@@ -238,7 +238,7 @@ static void begin_round(lowering *l) {
   if (!l->b) unit_fail_memory(l->u);
   l->changed = false;
   l->ctx = NULL;
-  l->labels = l->break_to = l->continue_to = NULL;
+  l->labels = l->break_to = l->continue_to = l->tail = NULL;
   l->loop_depth = l->depth = 0;
   l->loaded = NULL;
   if (l->named_capacity) memset(l->is_named, 0, l->named_capacity);

@@ -148,6 +148,7 @@ typedef struct lowering {
   context *ctx;
   label *labels;
   label *break_to, *continue_to; // NULL: of the loop of the IR
+  label *tail;                   // what is being lowered ends where this label is
   uint32_t loop_depth;           // of loops of the IR
   uint32_t depth;                // of calls
   uint8_t *is_named;             // per operation
@@ -310,6 +311,7 @@ bool lower_switch(lowering *l, node *s);
 typedef struct pending {
   uint32_t *jumps;
   uint32_t count;
+  label *tail; // of a loop: what it was outside
 } pending;
 pending pending_begin(lowering *l);
 // Whether a jump since then was taken that leads past what follows; 0 when there is none.

@@ -26,7 +26,7 @@ void jump(lowering *l, label *to) {
   to->jumps++;
   bool from_loop = l->loop_depth > to->loop_depth;
   if (from_loop) note(l, to->needs_flag);
-  if (to->flag) vyre_build_set(l->b, to->flag, vyre_build_bool(l->b, true));
+  if (to->flag && l->tail != to) vyre_build_set(l->b, to->flag, vyre_build_bool(l->b, true));
   if (from_loop) vyre_build_break(l->b);
 }
 
@@ -53,12 +53,15 @@ ref pending_flag(lowering *l, const pending *p) {
 
 pending loop_begin(lowering *l) {
   pending p = pending_begin(l);
+  p.tail = l->tail;
+  l->tail = NULL;
   l->loop_depth++;
   return p;
 }
 
 void loop_end(lowering *l, const pending *p) {
   l->loop_depth--;
+  l->tail = p->tail;
   uint32_t i = 0;
   for (label *at = l->labels; at && i < p->count; at = at->outer, i++) {
     if (at->jumps == p->jumps[i] || at->loop_depth >= l->loop_depth) continue;
@@ -121,9 +124,13 @@ static bool may_jump(const lowering *l, const node *s, bool in_loop, bool in_swi
 
 // ---- lists --------------------------------------------------------------------------------------
 
+// `first`, which may be missing, and what follows it.
 static bool lower_rest(lowering *l, node *first, node **list, uint32_t count) {
-  if (first && !lower_stmt(l, first)) return false;
-  return lower_list(l, list, count);
+  if (!first) return lower_list(l, list, count);
+  node **all = UNIT_ARRAY(l->u, count + 1, node *);
+  all[0] = first;
+  if (count) memcpy(all + 1, list, count * sizeof *all);
+  return lower_list(l, all, count + 1);
 }
 
 // The label that a statement jumps to and does nothing else.
@@ -175,7 +182,11 @@ bool lower_list(lowering *l, node **list, uint32_t count) {
     bool jumps = may_jump(l, s, false, false);
     if (jumps && leaves_on_one_side(s)) return lower_if_and_rest(l, s, list + i + 1, count - i - 1);
     pending p = pending_begin(l);
-    if (!lower_stmt(l, s)) return false;
+    label *tail = l->tail;
+    if (i + 1 < count) l->tail = NULL;
+    bool goes_on = lower_stmt(l, s);
+    l->tail = tail;
+    if (!goes_on) return false;
     if (!jumps || i + 1 == count) continue;
     ref flag = pending_flag(l, &p);
     if (!flag) continue;

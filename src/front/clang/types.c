@@ -218,6 +218,7 @@ static void fill(unit *u, ctype *made, CXType type, uint32_t offset) {
 
 // Enums are their integers, vectors of one shape are one type: only those are looked up by shape.
 static const ctype *shared_type(unit *u, CXType type, uint32_t offset) {
+  if (type.kind == CXType_Atomic) return type_of(u, clang_Type_getValueType(type), offset);
   if (type.kind == CXType_Enum)
     return type_of(u, clang_getEnumDeclIntegerType(clang_getTypeDeclaration(type)), offset);
   vyre_type scalar = scalar_of_kind(type.kind);
