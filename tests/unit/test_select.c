@@ -2,6 +2,7 @@
 //
 // Pass selection: the behaviour of the original, by the names of its tests, then every threshold,
 // the profiles, and what is decided otherwise here.
+#include "opt/scheduler.h"
 #include "policy/select.h"
 
 #include <stdarg.h>
@@ -160,6 +161,38 @@ static void selected_pass_closes_over_required_dependencies(void **state) {
   assert_int_equal(d[0].priority, 100);
   assert_int_equal(d[1].reason, SELECT_ALWAYS_ON);
   assert_int_equal(d[1].priority, 200);
+}
+
+static void selected_registered_passes_run_through_scheduler(void **state) {
+  (void)state;
+  size_t count;
+  const pass *const *table = pass_table(&count);
+  const pass_info *infos[128];
+  select_decision decisions[128];
+  bool selected[128];
+  assert_in_range(count, 1, 128);
+  for (size_t i = 0; i < count; i++) infos[i] = &table[i]->info;
+  vyre_program *program = tiny_program("tiny"), *optimized = NULL;
+  vyre_stats stats = vyre_program_stats(program);
+  hints *h = hints_new(NULL);
+  select_index *index = select_index_new(infos, count);
+  select_input input = {
+      .profiles = PASS_PROFILE_RELEASE, .stats = &stats, .op_id = "tiny", .hints = h};
+  assert_true(select_passes(index, &input, decisions));
+  size_t chosen = 0;
+  for (size_t i = 0; i < count; i++) chosen += selected[i] = decisions[i].selected;
+  assert_in_range(chosen, 1, count - 1); // some always run, and some are not worth it here
+  opt_plan plan = {.passes = table, .pass_count = count, .selected = selected};
+  opt_summary summary;
+  vyre_error error;
+  if (opt_run(program, &plan, NULL, &summary, &optimized, &error) != VYRE_OK)
+    fail_msg("%s", error.message);
+  assert_true(summary.converged);
+  assert_true(vyre_program_stats(optimized).node_count > 0);
+  vyre_program_release(optimized);
+  vyre_program_release(program);
+  select_index_free(index);
+  hints_free(h);
 }
 
 // ---- beyond the original's tests ---------------------------------------------------------------
@@ -369,6 +402,7 @@ int main(void) {
       cmocka_unit_test(pass_cost_report_selects_cold_expensive_pass),
       cmocka_unit_test(non_reducing_cost_report_preserves_cold_fallback),
       cmocka_unit_test(selected_pass_closes_over_required_dependencies),
+      cmocka_unit_test(selected_registered_passes_run_through_scheduler),
       cmocka_unit_test(priorities_and_names_are_pinned),
       cmocka_unit_test(each_family_has_its_threshold),
       cmocka_unit_test(profiles_accept_their_phases_and_combine),

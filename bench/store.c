@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// The evidence store: records per second in batches as the background writer makes them, the size
+// of the file after a million dispatches, and how long it takes to open a store of 100,000 keys and
+// read one.
+#include "bench.h"
+#include "profile/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BATCH = 256, OPS = 64, DISPATCHES = 1000000, KEYS = 100000 };
+
+static void must(vyre_status status, const vyre_error *error) {
+  if (status == VYRE_OK) return;
+  fprintf(stderr, "%s\n", error->message);
+  exit(2);
+}
+
+static char names[KEYS][24];
+
+// A dispatch is a region record and a latency sample; the writer joins those of one key.
+static void append_dispatches(store *s, uint64_t dispatches) {
+  static const uint8_t fingerprint[STORE_FINGERPRINT] = {7};
+  static uint64_t ns[BATCH];
+  vyre_error error;
+  for (uint64_t done = 0; done < dispatches; done += BATCH) {
+    store_region regions[OPS];
+    store_latency latencies[OPS];
+    for (uint32_t i = 0; i < BATCH; i++) ns[i] = 1000 + (done + i) % 977;
+    for (uint32_t i = 0; i < OPS; i++) {
+      uint32_t each = BATCH / OPS;
+      regions[i] = (store_region){"cpu", names[i], {each, each * 1000, 1976, each * 64, 0, 0}};
+      latencies[i] = (store_latency){"cpu", names[i], "cpu", fingerprint, 12, ns + i * each, each};
+    }
+    store_batch batch = {
+        .regions = regions, .region_count = OPS, .latencies = latencies, .latency_count = OPS};
+    must(store_append(s, &batch, &error), &error);
+  }
+}
+
+static void append_keys(store *s) {
+  static const uint8_t fingerprint[STORE_FINGERPRINT] = {7};
+  static store_latency latencies[KEYS];
+  static uint64_t ns[3] = {1, 2, 3};
+  vyre_error error;
+  for (uint32_t i = 0; i < KEYS; i++)
+    latencies[i] = (store_latency){"cpu", names[i], "cpu", fingerprint, 12, ns, 3};
+  for (uint32_t i = 0; i < KEYS; i += 1000)
+    must(store_append(s, &(store_batch){.latencies = latencies + i, .latency_count = 1000}, &error),
+         &error);
+}
+
+static double open_and_read_ms(const char *path) {
+  static const uint8_t fingerprint[STORE_FINGERPRINT] = {7};
+  store *s;
+  vyre_error error;
+  arena memory = ARENA_INIT;
+  store_latency_row *rows;
+  uint32_t count;
+  uint64_t begin = clock_now_ns();
+  must(store_open(&(store_options){.path = path}, NULL, &s, &error), &error);
+  must(store_load_latencies(s, "cpu", names[KEYS / 2], fingerprint, 12, &memory, &rows, &count,
+                            &error),
+       &error);
+  double ms = (double)(clock_now_ns() - begin) * 1e-6;
+  if (count != 1) exit(2);
+  arena_free(&memory);
+  store_close(s);
+  return ms;
+}
+
+int main(void) {
+  char dir[] = "/tmp/vyre-bench-XXXXXX", path[64];
+  if (!mkdtemp(dir)) return 2;
+  snprintf(path, sizeof path, "%s/evidence.db", dir);
+  for (int i = 0; i < KEYS; i++) snprintf(names[i], sizeof *names, "op.kernel.%d", i);
+  store *s;
+  vyre_error error;
+  must(store_open(&(store_options){.path = path}, NULL, &s, &error), &error);
+  uint64_t begin = clock_now_ns();
+  append_dispatches(s, DISPATCHES);
+  double seconds = (double)(clock_now_ns() - begin) * 1e-9;
+  store_counts counts;
+  must(store_count(s, &counts, &error), &error);
+  printf("%-50s %10.0f per second\n", "dispatches recorded, in batches of 256",
+         DISPATCHES / seconds);
+  bool ok = bench_at_most("size after 10^6 dispatches of 64 ops", (double)counts.size_bytes / 1024,
+                          1024, "KiB");
+  append_keys(s);
+  must(store_count(s, &counts, &error), &error);
+  ok &= bench_at_most("size with 10^5 keys", (double)counts.size_bytes / (1 << 20), 64, "MiB");
+  store_close(s);
+  double ms = 1e9;
+  for (int i = 0; i < 10; i++) {
+    double now = open_and_read_ms(path);
+    if (now < ms) ms = now;
+  }
+  printf("%-50s %10.2f ms\n", "open a store of 10^5 keys and read one", ms);
+  const char *suffixes[] = {"", "-wal", "-shm"};
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "%s/evidence.db%s", dir, suffixes[i]);
+    unlink(path);
+  }
+  rmdir(dir);
+  return ok ? 0 : 1;
+}

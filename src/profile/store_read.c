@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+//
+// Reading from the store: what this machine measured, and the lines for people.
+#include "base/error.h"
+#include "profile/store_db.h"
+
+#include <string.h>
+
+// Visits each row of a bound statement and makes it ready again. `row` returns false to stop.
+static int each_row(sqlite3_stmt *q, bool (*row)(sqlite3_stmt *q, void *context), void *context) {
+  int code;
+  while ((code = sqlite3_step(q)) == SQLITE_ROW)
+    if (!row(q, context)) break;
+  sqlite3_reset(q);
+  return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+typedef struct query {
+  store *s;
+  store_sql sql;
+  void (*bind)(sqlite3_stmt *q, const void *key);
+  const void *key;
+  bool (*row)(sqlite3_stmt *q, void *context);
+  void *context;
+} query;
+
+static int run_query(const query *a) {
+  int code = SQLITE_CORRUPT;
+  sqlite3_stmt *q = a->s->db ? store_prepare(a->s, a->sql, &code) : NULL;
+  if (!q) return code;
+  // This machine's id is the first parameter of every statement that has one.
+  if (sqlite3_bind_parameter_count(q)) store_bind_text(q, 1, a->s->machine);
+  if (a->bind) a->bind(q, a->key);
+  return each_row(q, a->row, a->context);
+}
+
+// Whether memory ran out while rows were copied is known to the caller, not to SQLite.
+static vyre_status read_rows(const query *a, vyre_error *error) {
+  pthread_mutex_lock(&a->s->lock);
+  int code = run_query(a);
+  // The faulty file is set aside; an empty one has no rows.
+  if (store_is_corrupt(code) && !a->s->read_only) code = store_recover(a->s, error);
+  vyre_status status = code == SQLITE_OK ? VYRE_OK : store_fail(a->s, code, "read", error);
+  pthread_mutex_unlock(&a->s->lock);
+  return status;
+}
+
+static char *copy_column(arena *memory, sqlite3_stmt *q, int at) {
+  const char *text = store_column_text(q, at);
+  return arena_copy_string(memory, text, strlen(text));
+}
+
+// ---- regions -----------------------------------------------------------------------------------
+
+typedef struct region_key {
+  const char *device;
+  uint32_t limit;
+} region_key;
+
+static void bind_region(sqlite3_stmt *q, const void *key) {
+  const region_key *k = key;
+  store_bind_text(q, 2, k->device);
+  store_bind_u64(q, 3, k->limit);
+}
+
+static bool merge_region(sqlite3_stmt *q, void *context) {
+  region_record r = {.dispatch_count = store_column_u64(q, 1),
+                     .kernel_ns_total = store_column_u64(q, 2),
+                     .kernel_ns_max = store_column_u64(q, 3),
+                     .bytes_total = store_column_u64(q, 4)};
+  hints_merge(context, store_column_text(q, 0), &r);
+  return true;
+}
+
+vyre_status store_load_regions(store *s, const char *device, uint32_t limit, hints *into,
+                               vyre_error *error) {
+  region_key key = {device, limit};
+  return read_rows(&(query){s, STORE_SQL_LOAD_REGIONS, bind_region, &key, merge_region, into},
+                   error);
+}
+
+// ---- samples -----------------------------------------------------------------------------------
+
+static void read_samples(sqlite3_stmt *q, store_samples *out) {
+  out->count = store_column_u64(q, 0);
+  out->min_ns = store_column_u64(q, 2);
+  store_read_recent(q, 3, out);
+  out->date = sqlite3_column_int64(q, 4);
+}
+
+typedef struct collecting {
+  arena *memory;
+  size_t row_bytes;
+  char *rows;
+  uint32_t count, capacity;
+  bool out_of_memory;
+  bool (*fill)(sqlite3_stmt *q, arena *memory, void *row);
+} collecting;
+
+static bool collect(sqlite3_stmt *q, void *context) {
+  collecting *c = context;
+  if (c->count == c->capacity) {
+    uint32_t grown = c->capacity ? c->capacity * 2 : 8;
+    char *rows = arena_alloc_array(c->memory, grown, c->row_bytes);
+    c->out_of_memory = !rows;
+    if (!rows) return false;
+    if (c->count) memcpy(rows, c->rows, c->count * c->row_bytes);
+    c->rows = rows;
+    c->capacity = grown;
+  }
+  c->out_of_memory = !c->fill(q, c->memory, c->rows + c->count * c->row_bytes);
+  if (!c->out_of_memory) c->count++;
+  return !c->out_of_memory;
+}
+
+static vyre_status collect_rows(store *s, store_sql sql, void (*bind)(sqlite3_stmt *, const void *),
+                                const void *key, collecting *c, void **rows, uint32_t *count,
+                                vyre_error *error) {
+  vyre_status status = read_rows(&(query){s, sql, bind, key, collect, c}, error);
+  if (status == VYRE_OK && c->out_of_memory) status = error_out_of_memory(error);
+  *rows = c->rows;
+  *count = status == VYRE_OK ? c->count : 0;
+  return status;
+}
+
+typedef struct latency_key {
+  const char *device, *op;
+  const uint8_t *fingerprint;
+  uint32_t size_class;
+} latency_key;
+
+static void bind_latency(sqlite3_stmt *q, const void *key) {
+  const latency_key *k = key;
+  store_bind_text(q, 2, k->device);
+  store_bind_text(q, 3, k->op);
+  store_bind_blob(q, 4, k->fingerprint, STORE_FINGERPRINT);
+  store_bind_u64(q, 5, k->size_class);
+}
+
+static bool fill_latency(sqlite3_stmt *q, arena *memory, void *row) {
+  store_latency_row *r = row;
+  read_samples(q, &r->samples);
+  return (r->backend = copy_column(memory, q, 5)) != NULL;
+}
+
+vyre_status store_load_latencies(store *s, const char *device, const char *op,
+                                 const uint8_t *fingerprint, uint32_t size_class, arena *memory,
+                                 store_latency_row **rows, uint32_t *count, vyre_error *error) {
+  latency_key key = {device, op, fingerprint, size_class};
+  collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_latency};
+  void *found;
+  vyre_status status =
+      collect_rows(s, STORE_SQL_LOAD_LATENCIES, bind_latency, &key, &c, &found, count, error);
+  *rows = found;
+  return status;
+}
+
+static void bind_tuning(sqlite3_stmt *q, const void *key) {
+  const char *const *k = key;
+  store_bind_text(q, 2, k[0]);
+  store_bind_text(q, 3, k[1]);
+}
+
+static bool fill_tuning(sqlite3_stmt *q, arena *memory, void *row) {
+  (void)memory;
+  store_tuning_row *r = row;
+  read_samples(q, &r->samples);
+  for (int i = 0; i < 3; i++) r->shape[i] = (uint32_t)store_column_u64(q, 5 + i);
+  return true;
+}
+
+vyre_status store_load_tunings(store *s, const char *device, const char *key, arena *memory,
+                               store_tuning_row **rows, uint32_t *count, vyre_error *error) {
+  const char *keys[2] = {device, key};
+  collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_tuning};
+  void *found;
+  vyre_status status =
+      collect_rows(s, STORE_SQL_LOAD_TUNINGS, bind_tuning, keys, &c, &found, count, error);
+  *rows = found;
+  return status;
+}
+
+// ---- speculation and passes --------------------------------------------------------------------
+
+static uint64_t add_up(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static void bind_speculation(sqlite3_stmt *q, const void *key) {
+  const store_speculation *k = key;
+  store_bind_text(q, 2, k->device);
+  store_bind_blob(q, 3, k->fingerprint, STORE_FINGERPRINT);
+}
+
+static bool sum_speculation(sqlite3_stmt *q, void *context) {
+  store_speculation *out = context;
+  out->used = add_up(out->used, store_column_u64(q, 0));
+  out->unused = add_up(out->unused, store_column_u64(q, 1));
+  out->compile_ns = add_up(out->compile_ns, store_column_u64(q, 2));
+  out->saved_ns = add_up(out->saved_ns, store_column_u64(q, 3));
+  return true;
+}
+
+vyre_status store_load_speculation(store *s, const char *device, const uint8_t *fingerprint,
+                                   store_speculation *out, vyre_error *error) {
+  store_speculation key = {.device = device, .fingerprint = fingerprint};
+  *out = (store_speculation){0};
+  return read_rows(
+      &(query){s, STORE_SQL_LOAD_SPECULATION, bind_speculation, &key, sum_speculation, out}, error);
+}
+
+typedef struct pass_reading {
+  arena *memory;
+  opt_report *out;
+  bool out_of_memory;
+} pass_reading;
+
+static void bind_fingerprint(sqlite3_stmt *q, const void *key) {
+  store_bind_blob(q, 2, key, STORE_FINGERPRINT);
+}
+
+static bool read_pass(sqlite3_stmt *q, void *context) {
+  pass_reading *r = context;
+  pass_counts counts[2] = {{0}, {0}};
+  const void *bytes = sqlite3_column_blob(q, 8);
+  if (bytes && (size_t)sqlite3_column_bytes(q, 8) == sizeof counts)
+    memcpy(counts, bytes, sizeof counts);
+  bool has_region = sqlite3_column_type(q, 1) != SQLITE_NULL;
+  bool has_reason = sqlite3_column_type(q, 6) != SQLITE_NULL;
+  uint64_t outcome = store_column_u64(q, 5);
+  pass_metric m = {.pass = copy_column(r->memory, q, 0),
+                   .region = has_region ? copy_column(r->memory, q, 1) : NULL,
+                   .iteration = (uint32_t)store_column_u64(q, 2),
+                   .ran = store_column_u64(q, 3) != 0,
+                   .changed = store_column_u64(q, 4) != 0,
+                   .outcome = outcome <= PASS_REVERTED ? (pass_outcome)outcome : PASS_UNCHANGED,
+                   .reason = has_reason ? copy_column(r->memory, q, 6) : NULL,
+                   .runtime_ns = store_column_u64(q, 7),
+                   .before = counts[0],
+                   .after = counts[1]};
+  bool copied = m.pass && (m.region || !has_region) && (m.reason || !has_reason);
+  r->out_of_memory = !copied || !vec_push(&r->out->rows, m);
+  return !r->out_of_memory;
+}
+
+vyre_status store_load_passes(store *s, const uint8_t *fingerprint, arena *memory, opt_report *out,
+                              vyre_error *error) {
+  pass_reading r = {memory, out, false};
+  vyre_status status = read_rows(
+      &(query){s, STORE_SQL_LOAD_PASSES, bind_fingerprint, fingerprint, read_pass, &r}, error);
+  return status == VYRE_OK && r.out_of_memory ? error_out_of_memory(error) : status;
+}
+
+// ---- for people --------------------------------------------------------------------------------
+
+typedef struct visiting {
+  const char *machine;
+  bool (*visit)(void *context, const store_line *line);
+  void *context;
+} visiting;
+
+static bool visit_row(sqlite3_stmt *q, void *context) {
+  visiting *v = context;
+  const char *origin = store_column_text(q, 1);
+  store_line line = {.kind = store_column_text(q, 0),
+                     .origin = strcmp(origin, v->machine) ? origin : NULL,
+                     .device = store_column_text(q, 2),
+                     .subject = store_column_text(q, 3),
+                     .detail = store_column_text(q, 4),
+                     .count = store_column_u64(q, 5),
+                     .total_ns = store_column_u64(q, 6),
+                     .extreme_ns = store_column_u64(q, 7),
+                     .date = sqlite3_column_int64(q, 8)};
+  return v->visit(v->context, &line);
+}
+
+vyre_status store_visit(store *s, bool (*visit)(void *context, const store_line *line),
+                        void *context, vyre_error *error) {
+  visiting v = {s->machine, visit, context};
+  return read_rows(&(query){s, STORE_SQL_VISIT, NULL, NULL, visit_row, &v}, error);
+}
+
+static bool read_counts(sqlite3_stmt *q, void *context) {
+  uint64_t *numbers[] = {
+      &((store_counts *)context)->regions,   &((store_counts *)context)->latencies,
+      &((store_counts *)context)->tunings,   &((store_counts *)context)->speculations,
+      &((store_counts *)context)->pass_rows, &((store_counts *)context)->foreign,
+      &((store_counts *)context)->size_bytes};
+  for (int i = 0; i < 7; i++) *numbers[i] = store_column_u64(q, i);
+  return true;
+}
+
+vyre_status store_count(store *s, store_counts *out, vyre_error *error) {
+  *out = (store_counts){0};
+  return read_rows(&(query){s, STORE_SQL_COUNT, NULL, NULL, read_counts, out}, error);
+}
