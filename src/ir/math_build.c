@@ -4,12 +4,28 @@
 // two, taking a number apart.
 #include "ir/math_build.h"
 
-ref math_poly(const mathb *m, const poly *p, ref x) {
-  unsigned n = m->t == VYRE_F32 ? p->n32 : p->n64;
-  const double *c = m->t == VYRE_F32 ? p->c32 : p->c64;
-  ref y = num(m, c[n - 1]);
-  for (unsigned i = n - 1; i-- > 0;) y = fma3(m, y, x, num(m, c[i]));
+// c[first] + c[first + step] x + c[first + 2 step] x^2 + ...
+static ref horner(const mathb *m, const double *c, unsigned n, unsigned first, unsigned step,
+                  ref x) {
+  unsigned i = first + (n - 1 - first) / step * step;
+  ref y = num(m, c[i]);
+  while (i > first) {
+    i -= step;
+    y = fma3(m, y, x, num(m, c[i]));
+  }
   return y;
+}
+
+ref math_poly(const mathb *m, const poly *p, ref x) {
+  bool is_f32 = m->t == VYRE_F32;
+  return horner(m, is_f32 ? p->c32 : p->c64, is_f32 ? p->n32 : p->n64, 0, 1, x);
+}
+
+ref math_poly_chains(const mathb *m, const poly *p, ref x) {
+  if (m->t == VYRE_F32) return math_poly(m, p, x);
+  ref square = mul(m, x, x), fourth = mul(m, square, square), y[4];
+  for (unsigned i = 0; i < 4; i++) y[i] = horner(m, p->c64, p->n64, i, 4, fourth);
+  return fma3(m, fma3(m, y[3], x, y[2]), square, fma3(m, y[1], x, y[0]));
 }
 
 // Adding 1.5 * 2^mantissa leaves the nearest integer (halves to even) in the low bits, without the

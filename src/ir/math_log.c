@@ -41,7 +41,7 @@ static const poly LOG10 = {
      -0x1.9416df7bc60ffp-6, 0x1.d08f4d6990ac8p-6, -0x1.ab2694d91eff3p-6, 0x1.742f7820b623ep-7}};
 
 static ref log_tail(const mathb *m, ref f) {
-  return fma3(m, math_poly(m, &LOG, f), f, num(m, -0.5));
+  return fma3(m, math_poly_chains(m, &LOG, f), f, num(m, -0.5));
 }
 
 // The cases outside the positive finite numbers: log of 0 is -inf, of a negative number NaN.
@@ -79,7 +79,7 @@ ref math_build_log2(const mathb *m, ref x) {
   split s = math_split(m, x);
   ref c = pick(m, 0x1.715476p0, 0x1.71547652b82fep0);
   ref c_lo = pick(m, 0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56);
-  ref y = add_square_times(m, s.f, math_poly(m, &LOG2, s.f), mul(m, s.f, c_lo));
+  ref y = add_square_times(m, s.f, math_poly_chains(m, &LOG2, s.f), mul(m, s.f, c_lo));
   return with_special(m, x, add(m, s.e, fma3(m, s.f, c, y)));
 }
 
@@ -94,7 +94,7 @@ ref math_build_log10(const mathb *m, ref x) {
   ref product = mul(m, s.f, c);
   ref rest = fma3(m, s.f, c_lo, fma3(m, s.f, c, neg(m, product)));
   rest = fma3(m, s.e, two_lo, rest);
-  rest = add_square_times(m, s.f, math_poly(m, &LOG10, s.f), rest);
+  rest = add_square_times(m, s.f, math_poly_chains(m, &LOG10, s.f), rest);
   ref large = mul(m, s.e, two_hi);
   ref sum = add(m, large, product);
   ref error = sub(m, product, sub(m, sum, large));
