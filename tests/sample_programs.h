@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Programs for tests and for the fuzzers' seeds: small ones with a purpose, and random valid ones.
+// Programs for tests and for the fuzzers' seeds: small ones with a purpose, and random ones.
 // Each returns a program that the caller releases, or NULL when building failed, with the error
 // filled. Everything is static: a test includes this header and uses what it needs.
 #ifndef VYRE_TESTS_SAMPLE_PROGRAMS_H
 #define VYRE_TESTS_SAMPLE_PROGRAMS_H
 
+#include "conform/generate.h"
 #include "ir/types.h"
 
 #include <stdio.h>
@@ -178,92 +179,14 @@ SAMPLE vyre_program *sample_every_op(vyre_error *error) {
   return sample_finish(b, error);
 }
 
-// ---- random programs ----------------------------------------------------------------------------
-
-enum { SAMPLE_POOL = 64, SAMPLE_DEPTH = 6 };
-
-typedef struct sample_state {
-  vyre_builder *b;
-  uint64_t random;
-  vyre_value pool[SAMPLE_POOL]; // values that can be seen here
-  uint32_t count;
-  uint32_t counts[SAMPLE_DEPTH]; // of the pool when each open block began
-  uint32_t depth;
-  vyre_mem buffers[3];
-} sample_state;
-
-SAMPLE uint32_t sample_below(sample_state *s, uint32_t limit) {
-  s->random = s->random * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)((s->random >> 33) % limit);
-}
-
-SAMPLE vyre_value sample_pick(sample_state *s, vyre_type type) {
-  for (int attempt = 0; s->count && attempt < 6; attempt++) {
-    vyre_value v = s->pool[sample_below(s, s->count)];
-    if (vyre_build_type_of(s->b, v) == type) return v;
-  }
-  return sample_constant(s->b, type, sample_below(s, 50));
-}
-
-SAMPLE void sample_keep(sample_state *s, vyre_value v) {
-  if (s->count < SAMPLE_POOL)
-    s->pool[s->count++] = v;
-  else if (s->depth == 0)
-    s->pool[sample_below(s, SAMPLE_POOL)] = v;
-  char name[16];
-  snprintf(name, sizeof name, "v%u", sample_below(s, 1000));
-  if (sample_below(s, 3) == 0) vyre_build_name(s->b, v, name);
-}
-
-SAMPLE void sample_block(sample_state *s) {
-  if (s->depth && sample_below(s, 2)) {
-    s->count = s->counts[--s->depth];
-    vyre_build_end(s->b);
-  } else if (s->depth < SAMPLE_DEPTH) {
-    vyre_value a = sample_pick(s, VYRE_I32), z = sample_pick(s, VYRE_I32);
-    vyre_value c = vyre_build_binary(s->b, VYRE_OP_LT, a, z);
-    s->counts[s->depth++] = s->count;
-    if (sample_below(s, 2))
-      vyre_build_if(s->b, c);
-    else
-      sample_keep(s, vyre_build_for(s->b, a, z, 0));
-  }
-}
-
-SAMPLE void sample_step(sample_state *s) {
-  static const vyre_type types[3] = {VYRE_I32, VYRE_F32, VYRE_U64};
-  uint32_t kind = sample_below(s, 10), which = sample_below(s, 3);
-  vyre_value a = sample_pick(s, types[which]), i = sample_pick(s, VYRE_I32);
-  if (kind < 6) {
-    vyre_op op = (vyre_op)(VYRE_OP_ADD + sample_below(s, 4));
-    sample_keep(s, vyre_build_binary(s->b, op, a, sample_pick(s, types[which])));
-  } else if (kind == 6) {
-    sample_keep(s, vyre_build_load(s->b, s->buffers[which], i));
-  } else if (kind == 7) {
-    vyre_build_store(s->b, s->buffers[which], i, a);
-  } else {
-    sample_block(s);
-  }
-}
-
-// A valid program of about `steps` operations; the same for the same seed.
-SAMPLE vyre_program *sample_random(uint64_t seed, uint32_t steps, vyre_error *error) {
-  sample_state s = {.b = vyre_builder_new("random"), .random = seed};
-  s.buffers[0] = vyre_build_buffer(s.b, "x", VYRE_I32, VYRE_READWRITE, 0);
-  s.buffers[1] = vyre_build_buffer(s.b, "y", VYRE_F32, VYRE_READWRITE, vyre_build_u32(s.b, 7));
-  s.buffers[2] = vyre_build_transient(s.b, "z", VYRE_U64, vyre_build_len(s.b, s.buffers[0]));
-  for (uint32_t r = 0, regions = 1 + sample_below(&s, 3); r < regions; r++) {
-    char name[16];
-    snprintf(name, sizeof name, "r%u", r);
-    vyre_build_region_begin(s.b, name);
-    vyre_value extent = vyre_build_len(s.b, s.buffers[0]);
-    vyre_build_grid(s.b, 1 + r, (vyre_value[]){extent, extent, extent}, sample_workgroup);
-    s.count = 0;
-    for (uint32_t i = 0; i < steps / regions; i++) sample_step(&s);
-    for (; s.depth; s.depth--) vyre_build_end(s.b);
-    vyre_build_region_end(s.b);
-  }
-  return sample_finish(s.b, error);
+// A random valid program of about `size` statements a region; the same for the same seed.
+SAMPLE vyre_program *sample_random(uint64_t seed, uint32_t size, vyre_error *error) {
+  generate_options options = {.seed = seed, .size = size, .with_math = seed % 4 == 0};
+  trial t;
+  if (generate_trial(&options, &t, error) != VYRE_OK) return NULL;
+  vyre_program *p = vyre_program_retain(t.program);
+  trial_fini(&t);
+  return p;
 }
 
 #endif

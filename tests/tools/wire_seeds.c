@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
   for (unsigned seed = 1; seed <= 4; seed++) {
     char name[32];
     snprintf(name, sizeof name, "random%u", seed);
-    bad |= write_seed(argv[1], name, sample_random(seed, 20 * seed, &error), &error);
+    bad |= write_seed(argv[1], name, sample_random(seed, 2 * seed, &error), &error);
   }
   return bad;
 }

@@ -143,7 +143,7 @@ static void test_register_pressure(void **state) {
   }
   vyre_error error;
   for (uint64_t seed = 1; seed <= 100; seed++) {
-    vyre_program *p = sample_random(seed, 120, &error);
+    vyre_program *p = sample_random(seed, 10, &error);
     assert_non_null(p);
     assert_pressure(p);
     vyre_program_release(p);
