@@ -5,6 +5,9 @@
 // it; where two branches meet, a variable holds what both gave it, or a select of the two when both
 // values can be seen from outside. A loop starts by forgetting all that is set inside of it. What
 // remains of a variable that is never read any more is dce's to remove.
+//
+// A value that is only an earlier read is not carried over a barrier: backends keep what lives
+// across one in memory, where the variable is already.
 #include "opt/passes.h"
 
 #include "base/vec.h"
@@ -32,6 +35,7 @@ typedef struct facts { // about one variable
   ref known;           // what it holds, 0 when unknown
   uint32_t stamp;      // of the last collection that met it
   uint32_t other;      // while joining: number of its outcome in the second branch, plus 1
+  uint32_t barriers;   // passed when that was learned
 } facts;
 
 typedef struct promotion {
@@ -42,6 +46,7 @@ typedef struct promotion {
   block blocks[LIMIT_DEPTH];
   size_t depth;
   uint32_t stamp;
+  uint32_t barriers; // passed so far
   bool failed;
 } promotion;
 
@@ -53,6 +58,7 @@ static void learn(promotion *p, uint32_t var, ref value) {
   facts *f = facts_of(p, var);
   if (!vec_push(&p->changes, (change){var, f->known})) p->failed = true;
   f->known = value;
+  f->barriers = p->barriers;
 }
 
 // Takes the changes of the innermost block back and adds one outcome per variable.
@@ -136,6 +142,18 @@ static void close_block(promotion *p, uint32_t index) {
   p->outcomes.count = b.first_outcome;
 }
 
+static void visit_get(promotion *p, uint32_t index) {
+  uint32_t var = p->rw->from->code[index].arg[0];
+  facts *f = facts_of(p, var);
+  const inst *made = f->known ? rewrite_inst(p->rw, f->known) : NULL;
+  bool is_old_read = made && made->op == VYRE_OP_GET && f->barriers != p->barriers;
+  if (f->known && !is_old_read) {
+    rewrite_replace(p->rw, index, f->known);
+    return;
+  }
+  learn(p, var, rewrite_keep(p->rw, index)); // the next read is this one
+}
+
 static void visit(rewriter *rw, uint32_t index) {
   promotion *p = rw->context;
   const inst *in = &rw->from->code[index];
@@ -148,17 +166,11 @@ static void visit(rewriter *rw, uint32_t index) {
     rewrite_keep(rw, index);
     learn(p, in->arg[0], rewrite_ref(rw, in->arg[1]));
     return;
-  case VYRE_OP_GET: {
-    ref known = facts_of(p, in->arg[0])->known;
-    if (known)
-      rewrite_replace(rw, index, known);
-    else
-      learn(p, in->arg[0], rewrite_keep(rw, index)); // the next read is this one
-    return;
-  }
+  case VYRE_OP_GET: visit_get(p, index); return;
   case VYRE_OP_IF:
   case VYRE_OP_FOR:
   case VYRE_OP_WHILE: open_block(p, index); return;
+  case VYRE_OP_BARRIER: p->barriers++; break;
   case VYRE_OP_ELSE: collect(p); break;
   case VYRE_OP_END: close_block(p, index); return;
   default: break;
