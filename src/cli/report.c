@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,29 +21,17 @@ int cli_exit_code(vyre_status status) {
   }
 }
 
-// Bytes of the well-formed UTF-8 character at `p`, 0 when there is none.
-static size_t utf8_length(const unsigned char *p) {
-  if (p[0] < 0x80) return 1;
-  size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-  if (p[0] < 0xc2 || p[0] > 0xf4) return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((p[i] & 0xc0) != 0x80) return 0;
-  bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-  bool surrogate = p[0] == 0xed && p[1] >= 0xa0;
-  bool beyond = p[0] == 0xf4 && p[1] >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
-}
-
 static void add_clean(strbuf *out, const char *text) {
-  for (const unsigned char *p = (const unsigned char *)text; *p;) {
-    size_t length = utf8_length(p);
-    bool control = *p < 32 ? *p != '\n' && *p != '\t' : *p == 127;
-    if (*p == 0xc2 && p[1] < 0xa0) control = true; // the C1 controls
+  for (size_t left = strlen(text); left;) {
+    size_t length = utf8_length(text, left), step = length ? length : 1;
+    unsigned char first = (unsigned char)text[0], second = length > 1 ? (unsigned char)text[1] : 0;
+    bool control = (first < 32 && first != '\n' && first != '\t') || first == 127 ||
+                   (first == 0xc2 && second < 0xa0); // the last: C1 controls
     if (!length || control)
       strbuf_putc(out, '?');
     else
-      strbuf_add(out, (const char *)p, length);
-    p += length ? length : 1;
+      strbuf_add(out, text, length);
+    text += step, left -= step;
   }
 }
 

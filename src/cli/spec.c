@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/number.h"
+#include "conform/random.h"
 
 #include <string.h>
 
@@ -97,16 +98,8 @@ static uint64_t bits_of_whole(vyre_type type, uint64_t value) {
   return type == VYRE_BOOL ? value & 1 : value;
 }
 
-// SplitMix64: element i depends on the seed and i alone.
-static uint64_t random_bits(uint64_t seed, uint64_t index) {
-  uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
-static uint64_t random_element(vyre_type type, uint64_t seed, uint64_t index) {
-  uint64_t z = random_bits(seed, index);
+static uint64_t random_element(vyre_type type, random_state *r) {
+  uint64_t z = random_bits(r);
   if (type == VYRE_F32) return bits_of_float(type, (double)(z >> 40) * 0x1p-24);
   if (type == VYRE_F64) return bits_of_float(type, (double)(z >> 11) * 0x1p-53);
   return type == VYRE_BOOL ? z >> 63 : z;
@@ -115,6 +108,7 @@ static uint64_t random_element(vyre_type type, uint64_t seed, uint64_t index) {
 vyre_status spec_fill(const spec *s, vyre_type type, uint64_t count, void *data,
                       vyre_error *error) {
   if (s->kind == SPEC_LITERAL) return fill_list(s, type, count, data, error);
+  random_state random = {s->seed};
   uint64_t value = 0;
   if (s->kind == SPEC_ONES) value = bits_of_whole(type, 1);
   if (s->kind == SPEC_FILL) {
@@ -123,7 +117,7 @@ vyre_status spec_fill(const spec *s, vyre_type type, uint64_t count, void *data,
   }
   for (uint64_t i = 0; i < count; i++) {
     if (s->kind == SPEC_IOTA) value = bits_of_whole(type, i);
-    if (s->kind == SPEC_RAND) value = random_element(type, s->seed, i);
+    if (s->kind == SPEC_RAND) value = random_element(type, &random);
     number_store(type, data, i, value);
   }
   return VYRE_OK;
