@@ -381,6 +381,7 @@ VYRE_API vyre_status vyre_compile(vyre_program *program, const char *backend,
                                   const vyre_compile_options *options, vyre_executable **out,
                                   vyre_error *error);
 VYRE_API void vyre_executable_release(vyre_executable *executable);
+VYRE_API const char *vyre_executable_backend(const vyre_executable *executable); /* its id */
 /* `report` may be NULL. Buffers that the program writes must not overlap any other. */
 VYRE_API vyre_status vyre_dispatch(vyre_executable *executable, const vyre_dispatch_args *args,
                                    vyre_report *report, vyre_error *error);

@@ -27,6 +27,10 @@ void *executable_state(const vyre_executable *e) {
   return e->state;
 }
 
+const char *vyre_executable_backend(const vyre_executable *e) {
+  return e->backend->id;
+}
+
 vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compile_options *options,
                          vyre_executable **out, vyre_error *error) {
   if (!program || !id || !out)

@@ -34,6 +34,7 @@ typedef struct options {
 } options;
 
 typedef struct result {
+  const char *backend; // that ran it
   vyre_report report;
   uint64_t *wall_ns; // one per repetition, sorted
   uint64_t repeat;
@@ -120,7 +121,7 @@ static void take_opencl(options *o) {
 }
 
 static bool read_options(const cli *c, int argc, char **argv, options *o) {
-  *o = (options){.backend = "ref", .repeat = 1};
+  *o = (options){.repeat = 1};
   args a = args_begin(c, run_options, argc, argv);
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END;)
@@ -181,6 +182,17 @@ static vyre_status dispatch_all(vyre_executable *executable, const bindings *b, 
   return status;
 }
 
+// Without --backend this CPU runs the program, or the interpreter where the CPU backend cannot:
+// its module is not installed, or operations are to be counted, which only the interpreter does.
+static vyre_status compile(vyre_program *program, const options *o, vyre_executable **out,
+                           vyre_error *error) {
+  if (o->backend) return vyre_compile(program, o->backend, NULL, out, error);
+  vyre_status status =
+      o->fuel ? VYRE_ERROR_UNSUPPORTED : vyre_compile(program, "cpu", NULL, out, error);
+  bool can_interpret = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
+  return can_interpret ? vyre_compile(program, "ref", NULL, out, error) : status;
+}
+
 static vyre_status compile_and_run(vyre_program *program, const bindings *b, const options *o,
                                    result *r, vyre_error *error) {
   vyre_executable *executable;
@@ -189,8 +201,9 @@ static vyre_status compile_and_run(vyre_program *program, const bindings *b, con
   r->report.region_capacity = regions;
   r->wall_ns = calloc(o->repeat, sizeof *r->wall_ns);
   if (!r->report.regions || !r->wall_ns) return error_out_of_memory(error);
-  vyre_status status = vyre_compile(program, o->backend, NULL, &executable, error);
+  vyre_status status = compile(program, o, &executable, error);
   if (status != VYRE_OK) return status;
+  r->backend = o->backend ? o->backend : vyre_executable_backend(executable);
   status = dispatch_all(executable, b, o, r, error);
   vyre_executable_release(executable);
   return status;
@@ -224,10 +237,9 @@ static void show_regions(const result *r) {
   }
 }
 
-static void show_summary(const vyre_program *p, const bindings *b, const options *o,
-                         const result *r) {
+static void show_summary(const vyre_program *p, const bindings *b, const result *r) {
   char count[SHOW_TEXT], time[SHOW_TEXT];
-  printf("%s on %s: %s invocations in %s", vyre_program_name(p), o->backend,
+  printf("%s on %s: %s invocations in %s", vyre_program_name(p), r->backend,
          show_count(total_invocations(r), count), show_time(r->wall_ns[0], time));
   if (r->repeat > 1)
     printf(" (best of %" PRIu64 ", median %s)", r->repeat,
@@ -250,8 +262,7 @@ static json_t *buffer_json(const bound_buffer *buf, const char *key, uint64_t sh
                    show_json(buf->info.type, buf->data, shown));
 }
 
-static json_t *result_json(const vyre_program *p, const bindings *b, const options *o,
-                           const result *r) {
+static json_t *result_json(const vyre_program *p, const bindings *b, const result *r) {
   json_t *buffers = json_array(), *regions = json_array();
   for (uint32_t i = 0; i < b->buffer_count; i++)
     if (is_result(&b->buffers[i]))
@@ -265,7 +276,7 @@ static json_t *result_json(const vyre_program *p, const bindings *b, const optio
   }
   return json_pack(
       "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "program", vyre_program_name(p),
-      "backend", o->backend, "repeat", (json_int_t)r->repeat, "wall_ns", (json_int_t)r->wall_ns[0],
+      "backend", r->backend, "repeat", (json_int_t)r->repeat, "wall_ns", (json_int_t)r->wall_ns[0],
       "median_wall_ns", (json_int_t)r->wall_ns[r->repeat / 2], "device_ns",
       (json_int_t)r->report.device_ns, "operations", (json_int_t)r->report.operations,
       "invocations", (json_int_t)total_invocations(r), "buffers", buffers, "regions", regions);
@@ -293,12 +304,12 @@ static vyre_status give_output(bindings *b, const output *out, json_t *json, vyr
 
 static vyre_status give_results(const cli *c, const vyre_program *p, bindings *b, const options *o,
                                 const result *r, vyre_error *error) {
-  json_t *json = c->json ? result_json(p, b, o, r) : NULL;
+  json_t *json = c->json ? result_json(p, b, r) : NULL;
   if (json && o->outputs.count) json_object_set_new(json, "printed", json_array());
   vyre_status status = VYRE_OK;
   for (size_t i = 0; i < o->outputs.count && status == VYRE_OK; i++)
     status = give_output(b, &o->outputs.at[i], json, error);
-  if (status == VYRE_OK && !json && !o->outputs.count) show_summary(p, b, o, r);
+  if (status == VYRE_OK && !json && !o->outputs.count) show_summary(p, b, r);
   if (status == VYRE_OK && json)
     cli_json(json);
   else
@@ -381,7 +392,7 @@ const command run_command = {
     "                             OpenCL C\n"
     "  -w, --workgroup X[,Y[,Z]]  launch shape of elastic regions; the workgroup of OpenCL C\n"
     "  -DNAME=VALUE -Idir -cl-... options of OpenCL C\n"
-    "  -b, --backend ID           where to run (ref); `vyre devices` lists them\n"
+    "  -b, --backend ID           where to run (cpu); `vyre devices` lists them\n"
     "      --repeat N             run N times on the same input, report the best time\n"
     "      --timeout SECONDS      give up after that long\n"
     "      --fuel N               give up after N operations\n"
