@@ -100,11 +100,12 @@ ref e_bits(lowering *l, vyre_type type, ref x) {
   vyre_type from = e_type(l, x);
   if (from == type) return x;
   if (from == VYRE_BOOL || type == VYRE_BOOL) return e_convert(l, type, x);
-  if (!ref_is_const(x) && !e_is_named(l, x)) { // back to what it was made from
+  // Of two casts only the outer one counts. This matters: bits that are no number would be changed
+  // on their way through a float.
+  if (!ref_is_const(x)) {
     const inst *in = builder_inst(l->b, x);
-    if (in->op == VYRE_OP_BITCAST && !type_is_float(e_type(l, in->arg[0])) &&
-        e_type(l, in->arg[0]) == type)
-      return in->arg[0];
+    if (in->op == VYRE_OP_BITCAST && type_is_int(e_type(l, in->arg[0])))
+      return e_bits(l, type, in->arg[0]);
   }
   return emit(l, VYRE_OP_BITCAST, type, 1, &x);
 }
