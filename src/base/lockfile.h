@@ -10,7 +10,7 @@
 #include "base/note.h"
 #include "base/strbuf.h"
 
-#define LOCKFILE_TIMEOUT_NS UINT64_C(10000000000)
+#define LOCKFILE_TIMEOUT_NS UINT64_C(30000000000)
 
 // Waits for the lock of `path`, whose directory must exist. *lock is released once.
 vyre_status lockfile_acquire(const char *path, uint64_t timeout_ns, int *lock, vyre_error *error);
