@@ -71,7 +71,7 @@ typedef struct test {
 typedef struct runner {
   vec(test) tests;
   atomic_size_t next;
-  const char *filter;
+  vec(const char *) filters; // a path with none of these in it is left out
   bool update;
   long limit_seconds;
   char base[64]; // folder of the temporary files
@@ -536,7 +536,10 @@ static int collect(const char *path, const struct stat *info, int kind, struct F
   (void)info;
   if (kind == FTW_DNR || kind == FTW_NS) return 1;
   if (kind != FTW_F || path[where->base] == '.' || strstr(path, "/inputs/")) return 0;
-  if (suite.filter && !strstr(path, suite.filter)) return 0;
+  bool wanted = !suite.filters.count;
+  for (size_t i = 0; i < suite.filters.count; i++)
+    wanted |= strstr(path, suite.filters.at[i]) != NULL;
+  if (!wanted) return 0;
   test t = {.path = strdup(path)};
   if (ends_with(path, ".expect")) { // belongs to its test; alone it would never be looked at
     t.path[strlen(path) - strlen(".expect")] = 0;
@@ -580,13 +583,15 @@ static int report_all(void) {
     free(t->path);
   }
   vec_free(&suite.tests);
+  vec_free(&suite.filters);
   printf("golden: %zu passed, %zu failed, %zu skipped\n", counts[PASSED], counts[FAILED],
          counts[SKIPPED]);
   return counts[FAILED] ? 1 : 0;
 }
 
 static int usage(void) {
-  fputs("usage: golden [--build DIR] [--filter TEXT] [--seconds N] [--update] PATH...\n", stderr);
+  fputs("usage: golden [--build DIR] [--filter TEXT]... [--seconds N] [--update] PATH...\n",
+        stderr);
   return 2;
 }
 
@@ -601,9 +606,9 @@ int main(int argc, char **argv) {
     }
     const char *value = first + 1 < argc ? argv[++first] : NULL;
     if (!value) return usage();
-    if (!strcmp(option, "--filter"))
-      suite.filter = *value ? value : NULL;
-    else if (!strcmp(option, "--seconds"))
+    if (!strcmp(option, "--filter")) {
+      if (!vec_push(&suite.filters, value)) return 2;
+    } else if (!strcmp(option, "--seconds"))
       suite.limit_seconds = atol(value);
     else if (!strcmp(option, "--build")) {
       strbuf path = {0};

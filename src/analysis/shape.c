@@ -110,7 +110,7 @@ static shape shape_pure(const walk *w, uint32_t i) {
   for (int k = 0; k < count; k++) axes |= (args[k] = of(w, in->arg[k])).axes;
   if (!(axes & AXIS_X)) return uniform(axes);
   uint64_t a, b, c;
-  bool both = step_of(args[0], &a) & step_of(args[1], &b);
+  bool first = step_of(args[0], &a), both = step_of(args[1], &b) && first;
   vyre_type type = (vyre_type)in->type;
   switch (in->op) {
   case VYRE_OP_COPY: return args[0];
