@@ -7,6 +7,8 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
+CONFORM_SECONDS ?= 60
+CONFORM_SEED ?= $(shell date +%s)
 DEPS := build/.deps
 
 all: build ## build the library, the command and the tests (PRESET=release)
@@ -41,6 +43,10 @@ exhaustive: build ## every f32 argument of every function of one argument (MATH=
 	@ninja -C $(BUILD) --quiet math_exhaustive | sed '/no work to do/d'
 	@$(BUILD)/math_exhaustive $(MATH)
 
+conform: build ## compare all backends with the reference for CONFORM_SECONDS (60) each
+	@$(BUILD)/vyre conform --seconds $(CONFORM_SECONDS) --seed $(CONFORM_SEED) \
+	  --out build/conform-failures examples/*.vyre tests/conform/*.vyre
+
 fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
 	@$(MAKE) --no-print-directory PRESET=fuzz build
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
@@ -61,4 +67,4 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test bench exhaustive fuzz docs install format tidy clean
+.PHONY: all help build demo test bench exhaustive conform fuzz docs install format tidy clean

@@ -24,7 +24,7 @@ _vyre() {
   local options program
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt run devices help --version --help --json" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt compile run devices conform help --version --help --json" -- "$word")
     return
   fi
   case $command in
@@ -32,6 +32,8 @@ _vyre() {
   fmt) options="--write --check" ;;
   convert) options="--output --to" ;;
   opt) options="--passes --profile --everything --report --dump-after --stop-after --list --output" ;;
+  compile) options="--emit --output --width --quick --polled" ;;
+  conform) options="--backend --device --seed --count --seconds --suite --shrink --replay --out" ;;
   run) options="--print --out --grid --workgroup --backend --repeat --timeout --fuel" ;;
   *) options="" ;;
   esac
@@ -46,6 +48,14 @@ _vyre() {
     ;;
   --passes | --dump-after)
     mapfile -t COMPREPLY < <(compgen -W "$(vyre opt --list 2>/dev/null | awk 'NR > 1 { print $1 }')" -- "$word")
+    return
+    ;;
+  -e | --emit)
+    mapfile -t COMPREPLY < <(compgen -W "text wire opencl llvm asm" -- "$word")
+    return
+    ;;
+  --suite)
+    mapfile -t COMPREPLY < <(compgen -W "rows math programs random" -- "$word")
     return
     ;;
   -t | --to)

@@ -21,6 +21,8 @@ static json_t *device_json(const vyre_device *d) {
   json_object_set_new(o, "f64", json_boolean(d->has_f64));
   json_object_set_new(o, "i64", json_boolean(d->has_i64));
   json_object_set_new(o, "i64_atomics", json_boolean(d->has_i64_atomics));
+  json_object_set_new(o, "usable", json_boolean(!d->unusable[0]));
+  if (d->unusable[0]) json_object_set_new(o, "unusable", cli_text(d->unusable));
   return o;
 }
 
@@ -31,6 +33,7 @@ static void show_device(const vyre_device *d) {
          show_bytes(d->memory_bytes, memory), d->max_workgroup);
   printf("      f64 %s, i64 %s, i64 atomics %s\n", d->has_f64 ? "yes" : "no",
          d->has_i64 ? "yes" : "no", d->has_i64_atomics ? "yes" : "no");
+  if (d->unusable[0]) printf("      cannot be used: %s\n", d->unusable);
 }
 
 // One backend: its devices, or why it has none. Returns whether it can be used.

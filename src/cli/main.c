@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &check_command, &fmt_command, &info_command,    &convert_command,
-    &opt_command,   &run_command, &devices_command,
+    &check_command,   &fmt_command, &info_command,    &convert_command, &opt_command,
+    &compile_command, &run_command, &devices_command, &conform_command,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

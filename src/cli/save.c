@@ -25,6 +25,10 @@ static vyre_status write_output(const char *path, const void *data, size_t size,
   return VYRE_OK;
 }
 
+vyre_status save_text(const char *path, const char *text, size_t size, vyre_error *error) {
+  return write_output(path, text, size, SAVE_TEXT, error);
+}
+
 vyre_status save_program(const vyre_program *program, const char *path, save_form form,
                          size_t *size, vyre_error *error) {
   void *data = NULL;

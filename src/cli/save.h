@@ -15,4 +15,7 @@ save_form save_form_of(const char *path);
 vyre_status save_program(const vyre_program *program, const char *path, save_form form,
                          size_t *size, vyre_error *error);
 
+// Any text.
+vyre_status save_text(const char *path, const char *text, size_t size, vyre_error *error);
+
 #endif

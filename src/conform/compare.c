@@ -58,15 +58,20 @@ static bool compare_buffer(const buffer *b, const vyre_span *expected, const vyr
 static void compare_buffers(const trial *t, const outcome *expected, const outcome *found,
                             difference *out) {
   const vyre_program *p = t->program;
-  for (uint32_t i = 0, bound = 0; i < p->buffer_count; i++) {
+  for (uint32_t i = 0, bound = 0; i < p->buffer_count && found->overrun >= 0; i++) {
     if (p->buffers[i].is_transient) continue;
     out->buffer = i;
-    if (found->overrun == (int32_t)bound) {
+    if (found->overrun == (int32_t)bound++) {
       out->verdict = DIFFERENT;
+      out->is_overrun = true;
       snprintf(out->text, sizeof out->text, "memory around buffer %.100s was written",
                p->buffers[i].name);
       return;
     }
+  }
+  for (uint32_t i = 0, bound = 0; i < p->buffer_count; i++) {
+    if (p->buffers[i].is_transient) continue;
+    out->buffer = i;
     if (!compare_buffer(&p->buffers[i], &expected->buffers[bound], &found->buffers[bound], out))
       return;
     bound++;

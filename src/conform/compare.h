@@ -17,6 +17,7 @@ typedef enum verdict {
 typedef struct difference {
   verdict verdict;
   bool is_about_status; // the statuses differ, not the data
+  bool is_overrun;      // memory outside of a buffer was written
   uint32_t buffer;      // number in the program, transient ones counted
   uint64_t element;
   uint64_t expected, found; // bits

@@ -15,7 +15,7 @@
 
 // ---- inputs -------------------------------------------------------------------------------------
 
-static uint64_t special_bits(random_state *r, vyre_type type) {
+uint32_t generate_specials(vyre_type type, uint64_t *out, uint32_t capacity) {
   static const uint32_t f32[] = {0,           0x80000000u, 0x3f800000,  0xbf800000u, 1,
                                  0x80000001u, 0x007fffff,  0x00800000,  0x80800000u, 0x7f7fffff,
                                  0xff7fffffu, 0x7f800000,  0xff800000u, 0x7fc00000,  0x3f000000,
@@ -43,12 +43,24 @@ static uint64_t special_bits(random_state *r, vyre_type type) {
                                  0x36a0000000000000,
                                  0x47efffffe0000000,
                                  0x47effffff0000000};
-  if (type == VYRE_F32) return f32[random_below(r, sizeof f32 / sizeof *f32)];
-  if (type == VYRE_F64) return f64[random_below(r, sizeof f64 / sizeof *f64)];
+  uint32_t count = 0;
+  if (type == VYRE_F32)
+    for (size_t i = 0; i < sizeof f32 / sizeof *f32 && count < capacity; i++) out[count++] = f32[i];
+  if (type == VYRE_F64)
+    for (size_t i = 0; i < sizeof f64 / sizeof *f64 && count < capacity; i++) out[count++] = f64[i];
+  if (type_is_float(type)) return count;
   unsigned bits = type_bits(type);
   uint64_t top = 1ull << (bits - 1);
   uint64_t ints[] = {0, 1, 2, ~0ull, top, top - 1, top + 1, ~0ull - 1, bits, bits - 1, bits + 1};
-  return ints[random_below(r, sizeof ints / sizeof *ints)];
+  for (size_t i = 0; i < sizeof ints / sizeof *ints && count < capacity; i++)
+    out[count++] = type_canonical_bits(type, ints[i]);
+  return count;
+}
+
+static uint64_t special_bits(random_state *r, vyre_type type) {
+  uint64_t all[64];
+  uint32_t count = generate_specials(type, all, 64);
+  return all[random_below(r, count)];
 }
 
 // A float of ordinary size.
@@ -326,7 +338,8 @@ static void choose_launch(generator *g, trial *t) {
 
 // ---- inputs for a given program -----------------------------------------------------------------
 
-static bool bind(vyre_program *p, random_state *r, uint32_t number, trial *t, vyre_error *error) {
+static bool bind(vyre_program *p, random_state *r, uint32_t number, uint64_t length, trial *t,
+                 vyre_error *error) {
   uint64_t lengths[LIMIT_BUFFERS] = {0};
   *t = (trial){.program = vyre_program_retain(p)};
   t->params = calloc(p->param_count + 1u, sizeof *t->params);
@@ -339,7 +352,7 @@ static bool bind(vyre_program *p, random_state *r, uint32_t number, trial *t, vy
                                           : generate_bits(r, type) != 0;
     t->params[t->param_count] = (vyre_scalar){type, type_canonical_bits(type, bits)};
   }
-  for (uint32_t i = 0; i < p->buffer_count; i++) lengths[i] = p->buffers[i].length ? 0 : 512;
+  for (uint32_t i = 0; i < p->buffer_count; i++) lengths[i] = p->buffers[i].length ? 0 : length;
   if (vyre_program_extents(p, t->params, lengths, NULL, error) != VYRE_OK) return false;
   for (uint32_t i = 0; i < p->buffer_count; i++) {
     if (p->buffers[i].is_transient) continue;
@@ -353,13 +366,14 @@ static bool bind(vyre_program *p, random_state *r, uint32_t number, trial *t, vy
   return true;
 }
 
-vyre_status generate_inputs(vyre_program *program, uint64_t seed, trial *out, vyre_error *error) {
+vyre_status generate_inputs(vyre_program *program, uint64_t seed, uint64_t length, trial *out,
+                            vyre_error *error) {
   static const uint32_t numbers[] = {32, 16, 64, 8, 256, 4, 2, 1, 0};
   vyre_status status = VYRE_ERROR_MEMORY;
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     random_state r = {seed};
     launch l;
-    if (bind(program, &r, numbers[i], out, error)) {
+    if (bind(program, &r, numbers[i], length, out, error)) {
       vyre_dispatch_args args = {.params = out->params,
                                  .param_count = out->param_count,
                                  .buffers = out->buffers,

@@ -25,13 +25,16 @@ typedef struct generate_options {
 vyre_status generate_trial(const generate_options *options, trial *out, vyre_error *error);
 
 // Inputs for a program that somebody wrote: integer parameters are small and even, buffers that are
-// sized as bound have 512 elements, so that grids come out small and whole. The trial retains the
-// program. An error when the program takes none of the sizes that were tried.
-vyre_status generate_inputs(vyre_program *program, uint64_t seed, trial *out, vyre_error *error);
+// sized as bound have `length` elements (512 is whole for most workgroups). The trial retains the
+// program. An error when the program takes none of the parameters that were tried.
+vyre_status generate_inputs(vyre_program *program, uint64_t seed, uint64_t length, trial *out,
+                            vyre_error *error);
 
 // A value of the type for an input: a special one (zeros, extremes, infinities, NaN, subnormals), a
 // small one, or any bits. Canonical except for bool, which has any byte.
 uint64_t generate_bits(random_state *r, vyre_type type);
+// Fills `out` with special values of the type; returns how many, at most `capacity`.
+uint32_t generate_specials(vyre_type type, uint64_t *out, uint32_t capacity);
 void generate_fill(random_state *r, vyre_type type, const vyre_span *span);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/kernel.h"
 
+#include "backend/conformance.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "profile/size_class.h"
@@ -59,12 +60,15 @@ static vyre_status compile_variant(variant *v, vyre_program *program,
 vyre_status variant_make(vyre_kernel *k, const variant_request *request, variant **out,
                          vyre_error *error) {
   *out = NULL;
+  vyre_program *program = request->program ? request->program : k->program;
+  // Whoever chose the backend gets it; otherwise one that failed what the program needs is out.
+  if (!k->runtime->backend[0] && !conformance_allows_backend(request->backend, program, error))
+    return VYRE_ERROR_UNSUPPORTED;
   variant *v = calloc(1, sizeof *v);
   if (!v) return error_out_of_memory(error);
   v->origin = request->origin;
   uint64_t start = clock_now_ns();
-  vyre_status status = compile_variant(v, request->program ? request->program : k->program, request,
-                                       k->runtime->hints, error);
+  vyre_status status = compile_variant(v, program, request, k->runtime->hints, error);
   v->compile_ns = clock_now_ns() - start;
   if (status != VYRE_OK) {
     variant_free(v);

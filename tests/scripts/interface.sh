@@ -39,7 +39,7 @@ completes() { # EXPECTED WORD...: the last word is the one to complete
   _vyre 2>/dev/null
   [ "${COMPREPLY[*]}" = "$expected" ] || complain "\`$*\` completes to: ${COMPREPLY[*]}"
 }
-completes "convert" vyre co
+completes "convert compile conform" vyre co
 completes "--workgroup" vyre run --w
 completes "ref" vyre run --backend re
 completes "a= x= y=" vyre run examples/saxpy.vyre ""

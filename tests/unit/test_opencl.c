@@ -45,7 +45,7 @@ static void check_text(const char *text) {
   vyre_error e = {0};
   trial t;
   difference d;
-  if (generate_inputs(p, 1, &t, &e) != VYRE_OK) fail_msg("%s", e.message);
+  if (generate_inputs(p, 1, 512, &t, &e) != VYRE_OK) fail_msg("%s", e.message);
   assert_true(compare_run(&t, NULL, "opencl", NULL, &d));
   if (d.verdict != SAME) fail_msg("%s\n%s", d.text, text);
   trial_fini(&t);
@@ -506,7 +506,7 @@ static void expect_bug(const char *text) {
   difference d;
   setenv("VYRE_OPENCL_WORKAROUNDS", "off", 1);
   device->target.has_rounding = true;
-  assert_int_equal(generate_inputs(p, 1, &t, NULL), VYRE_OK);
+  assert_int_equal(generate_inputs(p, 1, 512, &t, NULL), VYRE_OK);
   assert_true(compare_run(&t, NULL, "opencl", NULL, &d));
   assert_int_equal(d.verdict, DIFFERENT);
   device->target.has_rounding = has_rounding;

@@ -164,6 +164,7 @@ bool emit_plan(emitter *e) {
   e->shared_names = arena_alloc_array(a, shared, sizeof *e->shared_names);
   bool ok = n.user && n.position && n.segment && n.writes && n.size && e->use_count &&
             e->is_inline && e->value_names && e->shared_names &&
+            ranges_compute(a, e->p, e->r, &e->ranges) &&
             uniformity_compute(e->p, e->r, &e->uniform);
   if (ok) {
     count_uses(e, &n);

@@ -6,6 +6,7 @@
 
 #include "backend/opencl/emit.h"
 #include "backend/opencl/uniform.h"
+#include "analysis/ranges.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 
@@ -71,6 +72,7 @@ typedef struct emitter {
   uint32_t *use_count; // per operation of the body
   uint8_t *is_inline;  // per operation: written where it is used
   uniformity uniform;
+  ranges ranges; // of integer values, in the arena of the names
   uint32_t indent;
 } emitter;
 

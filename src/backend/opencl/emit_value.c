@@ -224,12 +224,20 @@ static void negation(emitter *e, const inst *in) {
 static void shift(emitter *e, const inst *in, const char *sign) {
   vyre_type t = (vyre_type)in->type, wide = unsigned_of(t);
   bool is_left = in->op == VYRE_OP_SHL;
-  strbuf_printf(&e->body, "(%s)(", emit_type(t));
-  if (is_left) strbuf_printf(&e->body, "(%s)", type_bits(t) < 32 ? "uint" : emit_type(wide));
+  bool is_plain = type_bits(t) >= 32 && !(is_left && type_is_signed(t));
+  if (!is_plain) strbuf_printf(&e->body, "(%s)(", emit_type(t));
+  if (is_left && !is_plain)
+    strbuf_printf(&e->body, "(%s)", type_bits(t) < 32 ? "uint" : emit_type(wide));
   emit_operand(e, in->arg[0]);
-  strbuf_printf(&e->body, " %s (", sign);
-  emit_operand(e, in->arg[1]);
-  strbuf_printf(&e->body, " & %u))", type_bits(t) - 1);
+  if (ref_is_const(in->arg[1])) {
+    uint64_t count = e->p->consts[ref_index(in->arg[1])].bits & (type_bits(t) - 1);
+    strbuf_printf(&e->body, " %s %" PRIu64, sign, count);
+  } else {
+    strbuf_printf(&e->body, " %s (", sign);
+    emit_operand(e, in->arg[1]);
+    strbuf_printf(&e->body, " & %u)", type_bits(t) - 1);
+  }
+  if (!is_plain) put(e, ")");
 }
 
 static void rotation(emitter *e, const inst *in) {
@@ -406,7 +414,8 @@ bool emit_check(emitter *e, const inst *in) {
   uint64_t length = mem_space(mem) == MEM_SHARED    ? e->p->shared[i].length
                     : mem_space(mem) == MEM_PRIVATE ? e->p->code[i].arg[0]
                                                     : 0;
-  if (ref_is_const(in->arg[1]) && e->p->consts[ref_index(in->arg[1])].bits < length) return false;
+  if (length && range_is_within(range_of(&e->ranges, in->arg[1]), 0, (int64_t)length - 1))
+    return false;
   // A negative index is a large one. No buffer has 2^31 elements here, see the backend.
   if (type_is_signed(type)) strbuf_printf(&e->body, "(%s)", emit_type(unsigned_of(type)));
   emit_operand(e, in->arg[1]);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cpu/compile.h"
+#include "backend/opencl/emit.h"
+#include "base/error.h"
+#include "cli/args.h"
+#include "cli/load.h"
+#include "cli/nearest.h"
+#include "cli/save.h"
+#include "ir/math.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct options {
+  const char *file, *path, *emit;
+  uint64_t width;
+  bool is_quick, is_polled;
+} options;
+
+static const args_option compile_options[] = {
+    {'e', "emit", "text, wire, opencl, llvm or asm"},
+    {'o', "output", "a file"},
+    {'w', "width", "a number of lanes"},
+    {'q', "quick", NULL},
+    {'P', "polled", NULL},
+    {0, NULL, NULL},
+};
+
+// ---- forms --------------------------------------------------------------------------------------
+
+static vyre_status emit_opencl(const vyre_program *p, const options *o, char **text, size_t *size,
+                               vyre_error *error) {
+  opencl_source source;
+  vyre_status status = opencl_emit(p, &opencl_full_target, o->is_polled, &source, error);
+  if (status != VYRE_OK) return status;
+  *text = source.text;
+  *size = source.size;
+  source.text = NULL;
+  opencl_source_fini(&source);
+  return VYRE_OK;
+}
+
+static vyre_status emit_cpu(const vyre_program *p, const options *o, char **text, size_t *size,
+                            vyre_error *error) {
+  const cpu_codegen *codegen;
+  bool is_llvm = !strcmp(o->emit, "llvm");
+  cpu_options wanted = {.width = (uint32_t)o->width,
+                        .tier = o->is_quick ? VYRE_TIER_QUICK : VYRE_TIER_FULL,
+                        .want_llvm = is_llvm,
+                        .want_asm = !is_llvm,
+                        .source_name = o->file};
+  cpu_code code = {0};
+  vyre_status status = cpu_codegen_get(&codegen, error);
+  if (status == VYRE_OK) status = codegen->compile(p, &wanted, &code, error);
+  if (status != VYRE_OK) return status;
+  char **made = is_llvm ? &code.llvm : &code.assembly;
+  *text = *made;
+  *made = NULL;
+  *size = *text ? strlen(*text) : 0;
+  cpu_code_free(&code);
+  return *text ? VYRE_OK : error_out_of_memory(error);
+}
+
+static vyre_status emit(const options *o, size_t *size, vyre_error *error) {
+  loaded l;
+  vyre_program *expanded = NULL;
+  char *text = NULL;
+  vyre_status status = load_program(o->file, NULL, &l, error);
+  if (status != VYRE_OK) return status;
+  if (!strcmp(o->emit, "text") || !strcmp(o->emit, "wire")) {
+    save_form form = o->emit[0] == 't' ? SAVE_TEXT : SAVE_WIRE;
+    status = save_program(l.program, o->path, form, size, error);
+  } else {
+    status = math_expand(l.program, &expanded, error);
+    if (status == VYRE_OK)
+      status = !strcmp(o->emit, "opencl") ? emit_opencl(expanded, o, &text, size, error)
+                                          : emit_cpu(expanded, o, &text, size, error);
+    if (status == VYRE_OK) status = save_text(o->path, text, *size, error);
+  }
+  free(text);
+  vyre_program_release(expanded);
+  load_free(&l);
+  return status;
+}
+
+// ---- the command --------------------------------------------------------------------------------
+
+static bool check_form(const cli *c, const char *form) {
+  static const char *const forms[] = {"text", "wire", "opencl", "llvm", "asm"};
+  nearest n = nearest_begin(form);
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (!strcmp(form, forms[i])) return true;
+    nearest_offer(&n, forms[i]);
+  }
+  cli_usage(c, "`%s` is not a form that can be emitted. Fix: %s%s%s", form,
+            n.best ? "did you mean `" : "use text, wire, opencl, llvm or asm", n.best ? n.best : "",
+            n.best ? "`?" : "");
+  return false;
+}
+
+static bool read_options(const cli *c, int argc, char **argv, options *o) {
+  *o = (options){.path = "-"};
+  args a = args_begin(c, compile_options, argc, argv);
+  for (int letter; (letter = args_next(&a)) != ARGS_END;) {
+    bool ok = true;
+    switch (letter) {
+    case 'e': o->emit = a.value; break;
+    case 'o': o->path = a.value; break;
+    case 'w': ok = args_u64(&a, "--width", &o->width); break;
+    case 'q': o->is_quick = true; break;
+    case 'P': o->is_polled = true; break;
+    case ARGS_WORD:
+      if (o->file) {
+        cli_usage(c, "one program at a time: `%s` is too many", a.value);
+        return false;
+      }
+      o->file = a.value;
+      break;
+    default: ok = false;
+    }
+    if (!ok) return false;
+  }
+  if (!o->file || !o->emit) {
+    cli_usage(c, "no %s is named. Fix: run `vyre compile FILE --emit=opencl`",
+              o->file ? "form" : "program");
+    return false;
+  }
+  if (o->width > 64) {
+    cli_usage(c, "--width wants 0 to 64");
+    return false;
+  }
+  return check_form(c, o->emit);
+}
+
+static int run(cli *c, int argc, char **argv) {
+  options o;
+  vyre_error error;
+  size_t size = 0;
+  if (!read_options(c, argc, argv, &o)) return EXIT_USAGE;
+  if (c->json && !strcmp(o.path, "-"))
+    return cli_usage(c, "--json and the code cannot both go to standard output. Fix: name a file "
+                        "with -o");
+  if (emit(&o, &size, &error) != VYRE_OK) return cli_error(c, &error);
+  if (c->json)
+    cli_json(json_pack("{s:o, s:s, s:o, s:I}", "from", cli_text(o.file), "emit", o.emit, "to",
+                       cli_text(o.path), "bytes", (json_int_t)size));
+  return EXIT_FINE;
+}
+
+const command compile_command = {
+    "compile", "show what a program becomes: OpenCL C, LLVM, assembly",
+    "usage: vyre compile FILE --emit=text|wire|opencl|llvm|asm [-o OUT] [--json]\n"
+    "\n"
+    "Writes a program in another form. opencl is the OpenCL C that the opencl backend gives to a\n"
+    "driver, for a device that has everything; llvm and asm are what the cpu backend makes for\n"
+    "this machine.\n"
+    "\n"
+    "options:\n"
+    "  -e, --emit FORM       text, wire, opencl, llvm or asm\n"
+    "  -o, --output OUT      where to write; standard output otherwise\n"
+    "  -w, --width N         lanes for llvm and asm; 0: as the backend chooses\n"
+    "  -q, --quick           as the first, quick compilation does\n"
+    "      --polled          opencl: with the stop flag that time limits need\n"
+    "      --json            say what was written, as JSON\n"
+    "\n"
+    "examples:\n"
+    "  vyre compile saxpy.vyre --emit=opencl\n"
+    "  vyre compile saxpy.vyre --emit=asm -o saxpy.s\n",
+    run};

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# A backend that is wrong: `vyre conform` finds it, makes the program small, writes it out, the
+# folder replays, and the device is on record as failing. The bug is one of PoCL that vyre works
+# around, with the work-around turned off.
+set -euo pipefail
+vyre=$VYRE_BUILD/vyre
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export VYRE_HOME=$work/home
+
+"$vyre" conform --backend ref --suite rows --json >"$work/rows.json"
+python3 - "$work/rows.json" <<'PYTHON'
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["failed"] == 0 and r["passed"] > 190, r
+assert r["devices"][0]["backend"] == "ref" and r["devices"][0]["failures"] == []
+PYTHON
+
+if ! "$vyre" devices opencl | grep -q 'Portable Computing Language, driver 3.1'; then
+  echo "PoCL 3.1 is not here: its bug cannot be shown"
+  exit 77
+fi
+export VYRE_OPENCL_WORKAROUNDS=off
+status=0
+"$vyre" conform --backend opencl --suite programs --shrink 10 --out "$work/failures" \
+  tests/conform/barrier-in-loop.vyre >"$work/out" || status=$?
+[ "$status" -eq 1 ] || { cat "$work/out"; echo "exit status $status instead of 1"; exit 1; }
+grep -q '^  FAIL barrier-in-loop.vyre: ' "$work/out"
+grep -q '^0 passed, 1 failed$' "$work/out"
+folder=$work/failures/opencl-barrier-in-loop.vyre
+for file in program.vyre trial.json command y.npy; do
+  [ -e "$folder/$file" ] || { echo "$file is missing"; exit 1; }
+done
+"$vyre" check --quiet "$folder/program.vyre"
+[ "$(wc -l <"$folder/program.vyre")" -lt "$(wc -l <tests/conform/barrier-in-loop.vyre)" ]
+status=0
+"$vyre" conform --backend opencl --replay "$folder" >"$work/replay" || status=$?
+[ "$status" -eq 1 ] && grep -q '^different: ' "$work/replay"
+"$vyre" conform --backend cpu --replay "$folder" | grep -q '^same'
+unset VYRE_OPENCL_WORKAROUNDS
+"$vyre" conform --backend opencl --replay "$folder" | grep -q '^same'
+grep -q 'row = "barrier-in-loop.vyre"' "$VYRE_HOME"/state/conform/opencl-*.toml
+# The commands that the folder names can be run.
+bash -e -c "PATH=$VYRE_BUILD:\$PATH; $(sed -n 's/^vyre run .*--backend ref.*/&/p' "$folder/command")" \
+  >/dev/null
