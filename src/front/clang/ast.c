@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A recursion this deep is refused before the stack ends; clang itself stops at 256 brackets.
-enum { MOST_DEPTH = 600 };
+// Far more than anybody writes; clang itself stops at 256 brackets.
+enum { MOST_DEPTH = 4000 };
 
 typedef struct decl_entry {
   decl *decl;
@@ -60,7 +60,7 @@ static uint32_t place_of(CXCursor cursor) {
 }
 
 void ast_refuse(unit *u, CXCursor cursor, const char *what, const char *fix) {
-  unit_fail(u, VYRE_ERROR_UNSUPPORTED, place_of(cursor), "%s. Fix: %s", what, fix);
+  unit_fail(u, VYRE_ERROR_UNSUPPORTED, place_of(cursor), "%s is not supported. Fix: %s", what, fix);
 }
 
 void ast_enter(unit *u, CXCursor cursor) {

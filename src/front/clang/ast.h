@@ -83,6 +83,7 @@ struct node {
   uint8_t kind; // node_kind
   uint8_t op;   // CXBinaryOperatorKind or CXUnaryOperatorKind
   bool arrow;
+  bool is_declared; // N_CALL: by the source, not by the language
   uint8_t lane_count;
   uint32_t offset; // in the preprocessed text
   uint32_t count;

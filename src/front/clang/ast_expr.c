@@ -202,6 +202,10 @@ static node *call(unit *u, CXCursor cursor) {
   for (uint32_t i = 0; i < n->count; i++)
     n->kid[i] = ast_expr(u, clang_Cursor_getArgument(cursor, i));
   n->name = unit_string(u, clang_getCursorSpelling(to));
+  unsigned declared = 0; // an implicit declaration stands where the call is
+  clang_getFileLocation(clang_getCursorLocation(to), NULL, NULL, NULL, &declared);
+  n->is_declared =
+      clang_Location_isFromMainFile(clang_getCursorLocation(to)) != 0 && declared != n->offset;
   CXCursor definition = clang_getCursorDefinition(to);
   if (!clang_Cursor_isNull(definition))
     for (uint32_t i = 0; i < u->ast->function_count && !n->callee; i++)

@@ -30,13 +30,13 @@ value bits_as(lowering *l, value v, uint64_t at, const ctype *type, uint32_t off
   piece *pieces = UNIT_ARRAY(l->u, v.type->leaf_count, piece);
   for (uint32_t i = 0; i < v.type->leaf_count; i++) {
     if (v.at[i].p)
-      lower_refuse(l, offset, "the bits of a pointer", "use offsets from a pointer argument");
+      lower_refuse(l, offset, "a pointer taken as bits", "use offsets from a pointer argument");
     pieces[i] = (piece){from[i].offset, v.at[i].v};
   }
   value made = value_new(l, type, offset);
   for (uint32_t i = 0; i < type->leaf_count; i++) {
     if (to[i].type->kind == T_POINTER)
-      lower_refuse(l, offset, "bits taken as a pointer", "use offsets from a pointer argument");
+      lower_refuse(l, offset, "a pointer made of bits", "use offsets from a pointer argument");
     made.at[i].v = bits_cut(l, pieces, v.type->leaf_count, at + to[i].offset, to[i].type->scalar);
   }
   return made;

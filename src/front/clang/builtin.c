@@ -31,18 +31,20 @@ bool builtin_is_pure(const char *name) {
 }
 
 _Noreturn static void refuse(lowering *l, const node *n) {
+  if (n->is_declared)
+    unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, n->offset,
+              "the function `%s` is declared and not defined. Fix: define it in this source, or "
+              "include the file that does",
+              n->name);
   const char *fix = "use a function of docs/OPENCL.md, or write it out";
   if (!strcmp(n->name, "printf"))
     fix = "write the values to a buffer and print them on the host";
-  else if (strstr(n->name, "image"))
+  else if (strstr(n->name, "image") || strstr(n->name, "pipe"))
     fix = "pass the data in a buffer";
-  else if (strstr(n->name, "pipe"))
-    fix = "pass the data in a buffer";
-  else if (strstr(n->name, "sub_group"))
+  else if (strstr(n->name, "sub_group") || starts_with(n->name, "work_group_"))
     fix = "use local memory and barrier";
-  else if (starts_with(n->name, "work_group_"))
-    fix = "use local memory and barrier";
-  unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, n->offset, "the function `%s`. Fix: %s", n->name, fix);
+  unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, n->offset, "the function `%s` is not supported. Fix: %s",
+            n->name, fix);
 }
 
 // Lane by lane; an operand that is a number is the same in all lanes.

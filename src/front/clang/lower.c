@@ -11,7 +11,7 @@
 enum { MOST_ROUNDS = 64 };
 
 void lower_refuse(lowering *l, uint32_t offset, const char *what, const char *fix) {
-  unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, offset, "%s. Fix: %s", what, fix);
+  unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, offset, "%s is not supported. Fix: %s", what, fix);
 }
 
 void lower_at(lowering *l, uint32_t offset) {
@@ -304,8 +304,10 @@ void lower_kernel(unit *u, function *kernel, const vyre_opencl_options *options,
   int round = 0;
   do {
     if (round++ == MOST_ROUNDS)
-      lower_refuse(&l, kernel->offset, "pointers that depend on one another without end",
-                   "use fewer pointer variables");
+      unit_fail(u, VYRE_ERROR_LIMIT, kernel->offset,
+                "the pointers of `%s` depend on one another in too many ways. Fix: use fewer "
+                "pointer variables",
+                kernel->name);
     build_round(&l);
   } while (l.changed);
   finish(&l, out);

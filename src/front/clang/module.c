@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "front/clang/guard.h"
 #include "front/clang/parse.h"
 #include "front/clang/source.h"
 
@@ -37,14 +38,13 @@ static function *find_kernel(unit *u, const char *name) {
   if (found) return found;
   if (!*kept)
     unit_fail(u, VYRE_ERROR_BINDING, NO_PLACE,
-              "`%s` has no kernel. Fix: mark a function with `kernel`", u->source.name);
+              "the source has no kernel. Fix: mark a function with `kernel`");
   if (name)
     unit_fail(u, VYRE_ERROR_BINDING, NO_PLACE,
-              "`%s` has no kernel `%s`. Fix: name one of these: %.300s", u->source.name, name,
-              kept);
+              "the source has no kernel `%s`. Fix: name one of these: %.300s", name, kept);
   unit_fail(u, VYRE_ERROR_BINDING, NO_PLACE,
-            "`%s` has several kernels. Fix: name one of these, as in FILE:KERNEL: %.300s",
-            u->source.name, kept);
+            "the source has several kernels. Fix: name one of these, as in FILE:KERNEL: %.300s",
+            kept);
 }
 
 // ---- the list -----------------------------------------------------------------------------------
@@ -148,21 +148,34 @@ static void serve(unit *u, const request *r, const char *build_options) {
     lower_kernel(u, find_kernel(u, r->options->kernel), r->options, r->program);
 }
 
-static vyre_status run(const front_source *source, const char *build_options, const request *r,
-                       vyre_error *error) {
+typedef struct reading {
+  const front_source *source;
+  const char *build_options;
+  const request *request;
+  vyre_error *error;
+} reading;
+
+static vyre_status run_reading(void *data) {
+  const reading *c = data;
   vyre_error own;
   unit *u = calloc(1, sizeof *u);
-  if (!u) return error_out_of_memory(error);
-  u->source = *source;
-  u->error = error ? error : &own;
+  if (!u) return error_out_of_memory(c->error);
+  u->source = *c->source;
+  u->error = c->error ? c->error : &own;
   vyre_status status = VYRE_OK;
   if (setjmp(u->bail) == 0)
-    serve(u, r, build_options);
+    serve(u, c->request, c->build_options);
   else
     status = u->error->status;
   unit_fini(u);
   free(u);
   return status;
+}
+
+static vyre_status run(const front_source *source, const char *build_options, const request *r,
+                       vyre_error *error) {
+  reading c = {source, build_options, r, error};
+  return guard_run(run_reading, &c, error);
 }
 
 static vyre_status make_program(const front_source *source, const vyre_opencl_options *options,

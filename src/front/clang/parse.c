@@ -2,6 +2,7 @@
 #include "front/clang/parse.h"
 
 #include "base/error.h"
+#include "front/clang/guard.h"
 #include "front/clang/preprocess.h"
 #include "front/clang/source.h"
 
@@ -121,6 +122,7 @@ static bool try_standard(unit *u, const char *standard, const char **said) {
   forget(u);
   u->standard = standard;
   if (!preprocess(u, said)) return false;
+  guard_nesting(u);
   uint32_t count;
   const char **args = parse_args(u, NULL, 0, false, &count);
   u->tu = parse_text(u, "preprocessed.cl", u->text, u->size, args, count);

@@ -302,8 +302,8 @@ static void add_leaves(leaf_list *l, const ctype *type, uint64_t offset, const c
   case T_VOID:
   case T_EVENT: return;
   default:
-    unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, l->place, "a value of type `%s`. Fix: %s",
-              type->spelling,
+    unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, l->place,
+              "a value of type `%s` is not supported. Fix: %s", type->spelling,
               type->kind == T_HALF ? "read it with vload_half, compute in float"
                                    : "pass the data in a buffer instead");
   }

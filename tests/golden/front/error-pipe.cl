@@ -1,0 +1,8 @@
+// Pipes too; they are read as OpenCL C 2.0.
+// RUN: vyre check %s
+// EXPECT-EXIT: 3
+// CHECK: error-pipe.cl:8:35: error: `p` is an image, a sampler or a pipe.
+// CHECK-NEXT: kernel void k(write_only pipe int p, global int *x) { x[0] = 1; }
+// CHECK-NEXT: ^
+// CHECK-NEXT: Fix: pass the data in a buffer
+kernel void k(write_only pipe int p, global int *x) { x[0] = 1; }
