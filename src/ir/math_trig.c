@@ -195,13 +195,17 @@ ref math_build_cos(const mathb *m, ref x) {
   return mul(m, y, sign_factor(m, shl(m, add(m, a.q, word(m, 1)), m->width - 2)));
 }
 
-// In odd quadrants tan is -1 / tan(r): one division serves both.
+// In odd quadrants tan is -1 / tan(r): one division serves both. There, what the sum t lost is put
+// back, since the derivative of -1 / t is its square: the quotient would add its error to t's.
 ref math_build_tan(const mathb *m, ref x) {
   quadrant a = reduce(m, x);
-  ref z = mul(m, a.r, a.r), one = num(m, 1);
+  ref z = mul(m, a.r, a.r), zero = num(m, 0);
   ref lo = fma3(m, a.lo, z, a.lo);
-  ref t = add(m, a.r, fma3(m, mul(m, a.r, z), math_poly(m, &TAN, z), lo));
+  ref tail = fma3(m, mul(m, a.r, z), math_poly(m, &TAN, z), lo);
+  ref t = add(m, a.r, tail);
+  ref lost = sub(m, tail, sub(m, t, a.r));
   ref odd = is_odd(m, a.q);
-  ref y = quo(m, sel(m, odd, num(m, -1), t), sel(m, odd, t, one));
-  return sel(m, eq(m, x, num(m, 0)), x, y);
+  ref y = quo(m, sel(m, odd, num(m, -1), t), sel(m, odd, t, num(m, 1)));
+  y = fma3(m, mul(m, y, y), sel(m, odd, lost, zero), y);
+  return sel(m, eq(m, x, zero), x, y);
 }
