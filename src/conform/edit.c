@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "conform/edit.h"
 
+#include "conform/generate.h"
 #include "ir/builder.h"
 #include "ir/limits.h"
 
@@ -66,12 +67,7 @@ typedef struct copier {
 } copier;
 
 static ref number(copier *c, vyre_type type, unsigned value) {
-  float f = (float)value;
-  double d = value;
-  uint64_t bits = value;
-  if (type == VYRE_F32) memcpy(&bits, &f, sizeof f);
-  if (type == VYRE_F64) memcpy(&bits, &d, sizeof d);
-  return vyre_build_const(c->b, type, bits);
+  return vyre_build_const(c->b, type, generate_float(type, value));
 }
 
 // The new name of an old value; one that is gone is zero.

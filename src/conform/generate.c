@@ -8,6 +8,7 @@
 #include "conform/generate_state.h"
 #include "backend/launch.h"
 #include "base/error.h"
+#include "ir/eval.h"
 #include "ir/limits.h"
 
 #include <stdio.h>
@@ -63,17 +64,17 @@ static uint64_t special_bits(random_state *r, vyre_type type) {
   return all[random_below(r, count)];
 }
 
+uint64_t generate_float(vyre_type type, double value) {
+  uint64_t args[3] = {0};
+  memcpy(args, &value, sizeof value);
+  return eval_op(VYRE_OP_CONVERT, type, VYRE_F64, args);
+}
+
 // A float of ordinary size.
 static uint64_t moderate_bits(random_state *r, vyre_type type) {
   int32_t mantissa = (int32_t)(uint32_t)random_bits(r);
   double d = (double)mantissa / (double)(1u << random_range(r, 8, 30));
-  float f = (float)d;
-  uint64_t bits = 0;
-  if (type == VYRE_F32)
-    memcpy(&bits, &f, sizeof f);
-  else
-    memcpy(&bits, &d, sizeof d);
-  return bits;
+  return generate_float(type, d);
 }
 
 uint64_t generate_bits(random_state *r, vyre_type type) {

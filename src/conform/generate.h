@@ -33,6 +33,8 @@ vyre_status generate_inputs(vyre_program *program, uint64_t seed, uint64_t lengt
 // A value of the type for an input: a special one (zeros, extremes, infinities, NaN, subnormals), a
 // small one, or any bits. Canonical except for bool, which has any byte.
 uint64_t generate_bits(random_state *r, vyre_type type);
+// The number as bits of a type, converted as the IR does.
+uint64_t generate_float(vyre_type type, double value);
 // Fills `out` with special values of the type; returns how many, at most `capacity`.
 uint32_t generate_specials(vyre_type type, uint64_t *out, uint32_t capacity);
 void generate_fill(random_state *r, vyre_type type, const vyre_span *span);

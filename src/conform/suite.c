@@ -126,13 +126,7 @@ static uint64_t math_bits(random_state *r, vyre_type type) {
   if (way < 40) return generate_bits(r, type);
   double d = (double)(int32_t)(uint32_t)random_bits(r) / 2147483648.0;
   d = way < 55 ? d * 7 : way < 70 ? d * 800 : way < 85 ? 1 + d * 1e-3 : d * 1e9;
-  float f = (float)d;
-  uint64_t bits = 0;
-  if (type == VYRE_F32)
-    memcpy(&bits, &f, sizeof f);
-  else
-    memcpy(&bits, &d, sizeof d);
-  return bits;
+  return generate_float(type, d);
 }
 
 static vyre_status add_function(suite *s, vyre_op op, vyre_type t, uint64_t seed, uint32_t points,

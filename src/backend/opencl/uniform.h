@@ -2,7 +2,9 @@
 //
 // Whether every barrier of a rigid region is reached by the whole workgroup or by nobody, proven
 // from the program alone. Drivers do not check: a barrier that only some reach may hang a device,
-// so that a region without this proof is not given to one. Pure function: any thread.
+// so that a region without this proof is not given to one. Stricter than analysis/shape.h, which is
+// for lanes that run in step: there a load that all make at one index is the same for all, here
+// somebody may be writing meanwhile. Pure function: any thread.
 #ifndef VYRE_BACKEND_OPENCL_UNIFORM_H
 #define VYRE_BACKEND_OPENCL_UNIFORM_H
 
