@@ -176,6 +176,7 @@ static void killed_writers_leave_a_whole_file(void **state) {
   fcntl(told[0], F_SETFL, O_NONBLOCK);
   for (int round = 0; round < KILLS; round++) {
     pid_t child = fork();
+    assert_true(child >= 0); // killing -1 would kill everything
     if (child == 0) {
       for (int next = saved;; next++) {
         char line[32];

@@ -431,6 +431,7 @@ static void killed_writers_lose_only_what_was_not_saved(void **state) {
   fcntl(told_pipe[0], F_SETFL, O_NONBLOCK);
   for (int round = 0; round < 60; round++) {
     pid_t child = fork();
+    assert_true(child >= 0); // killing -1 would kill everything
     if (child == 0) {
       store *s;
       if (store_open(&(store_options){.path = path}, NULL, &s, NULL) != VYRE_OK) _exit(1);
