@@ -102,7 +102,8 @@ static int connect(store *s, int flags, bool immutable) {
 
 typedef enum identity { OURS, EMPTY, NEWER, SOMEBODY_ELSES } identity;
 
-static int identify(store *s, identity *out) {
+// Within a transaction: another process may be making the tables at this moment.
+static int identify_now(store *s, identity *out) {
   int64_t application, format, tables;
   int code = store_get_number(s, "PRAGMA application_id", &application);
   if (code == SQLITE_OK) code = store_get_number(s, "PRAGMA user_version", &format);
@@ -112,6 +113,14 @@ static int identify(store *s, identity *out) {
   if (application == 0 && format == 0 && tables == 0) *out = EMPTY;
   if (application == APPLICATION) *out = format > FORMAT ? NEWER : OURS;
   return SQLITE_OK;
+}
+
+static int identify(store *s, identity *out) {
+  int code = store_exec(s, "BEGIN");
+  if (code == SQLITE_OK) code = identify_now(s, out);
+  if (code == SQLITE_OK) code = store_commit(s);
+  if (code != SQLITE_OK) store_rollback(s);
+  return code;
 }
 
 int store_check_identity(store *s, bool *ours) {
@@ -127,14 +136,14 @@ int store_connect_foreign(store *s) {
   return code;
 }
 
-// Another process may do the same at this moment: whoever comes second finds it done.
+// Whoever comes second finds it done.
 static int create_tables(store *s) {
   identity who;
   char pragmas[96];
   snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
            APPLICATION, FORMAT);
   int code = store_begin(s);
-  if (code == SQLITE_OK) code = identify(s, &who);
+  if (code == SQLITE_OK) code = identify_now(s, &who);
   if (code == SQLITE_OK && who == EMPTY) code = store_exec(s, schema);
   if (code == SQLITE_OK && who == EMPTY) code = store_exec(s, pragmas);
   if (code == SQLITE_OK) code = store_commit(s);
@@ -171,14 +180,30 @@ static int prepare_writing(store *s) {
 
 // ---- opening -----------------------------------------------------------------------------------
 
-static int open_writable(store *s, identity *who) {
+// Not `path`.lock, which is SQLite's own where it locks with files.
+static vyre_status lock_store(const store *s, int *lock, vyre_error *error) {
+  char name[4200];
+  snprintf(name, sizeof name, "%.4000s.open", s->path);
+  return lockfile_acquire(name, LOCKFILE_TIMEOUT_NS, lock, error);
+}
+
+// Several processes may begin with the same missing file, and a change of the journal mode fails at
+// once when it meets another: they take turns.
+static int create(store *s, bool is_locked) {
+  int lock;
+  if (!is_locked && lock_store(s, &lock, NULL) != VYRE_OK) return SQLITE_CANTOPEN;
+  int code = prepare_writing(s);
+  if (code == SQLITE_OK) code = create_tables(s);
+  if (!is_locked) lockfile_release(lock);
+  return code;
+}
+
+static int open_writable(store *s, bool is_locked, identity *who) {
   int code = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, false);
   if (code == SQLITE_OK) code = identify(s, who);
   if (code == SQLITE_OK && sqlite3_db_readonly(s->db, "main") == 1) code = SQLITE_READONLY;
   if (code != SQLITE_OK || *who == NEWER || *who == SOMEBODY_ELSES) return code;
-  code = prepare_writing(s);
-  if (code == SQLITE_OK && *who == EMPTY) code = create_tables(s);
-  return code;
+  return *who == EMPTY ? create(s, is_locked) : prepare_writing(s);
 }
 
 // A file in a directory that can be written may have a log to read; elsewhere it must be taken as
@@ -206,7 +231,7 @@ static bool needs_read_only(int code) {
 }
 
 static int open_any(store *s, identity *who) {
-  int code = open_writable(s, who);
+  int code = open_writable(s, false, who);
   if (needs_read_only(code) && access(s->path, R_OK) == 0) code = open_read_only(s, who);
   return code;
 }
@@ -245,10 +270,9 @@ int store_recover(store *s, vyre_error *error) {
   int lock;
   identity who;
   store_disconnect(s);
-  if (lockfile_acquire(s->path, LOCKFILE_TIMEOUT_NS, &lock, error) != VYRE_OK)
-    return SQLITE_CORRUPT;
+  if (lock_store(s, &lock, error) != VYRE_OK) return SQLITE_CORRUPT;
   // Another process may have done it already.
-  int code = open_writable(s, &who);
+  int code = open_writable(s, true, &who);
   if (code == SQLITE_OK) code = check_whole(s);
   if (store_is_corrupt(code)) {
     store_disconnect(s);
@@ -258,7 +282,7 @@ int store_recover(store *s, vyre_error *error) {
           "the evidence store was corrupt; it was kept as `%s` and begun anew. Fix: nothing has to "
           "be done; delete that file when it is of no use",
           name);
-      code = open_writable(s, &who);
+      code = open_writable(s, true, &who);
     }
   }
   lockfile_release(lock);

@@ -38,6 +38,10 @@ static const template_row templates[HELPER_COUNT] = {
                     "// x % 0 is x\n"
                     "static inline $T vyre_rem_$N($T x, $T y) {\n"
                     "  return y == 0 ? x : ($T)(x % (y == 0 ? ($T)1 : y));\n}\n"},
+    [HELPER_ABS] = {"// The abs of some drivers leaves that of the lowest number open.\n"
+                    "static inline $T vyre_abs_$N($T x) {\n"
+                    "  return x < 0 ? ($T)(($U)0 - ($U)x) : x;\n}\n",
+                    NULL},
     [HELPER_MIN] = {"static inline $T vyre_min_$N($T x, $T y) {\n  return x < y ? x : y;\n}\n",
                     NULL},
     [HELPER_MAX] = {"static inline $T vyre_max_$N($T x, $T y) {\n  return x > y ? x : y;\n}\n",

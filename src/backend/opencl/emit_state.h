@@ -30,6 +30,7 @@ void names_fini(name_set *set);
 typedef enum helper {
   HELPER_DIV, // integer division; f32 by way of f64 where the device rounds wrongly
   HELPER_REM,
+  HELPER_ABS, // of signed integers
   HELPER_MIN, // of floats
   HELPER_MAX,
   HELPER_BITS, // of a float, with one NaN

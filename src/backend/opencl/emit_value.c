@@ -134,8 +134,8 @@ static bool is_tight(const emitter *e, const inst *in) {
   case VYRE_OP_RINT: return true;
   case VYRE_OP_PARAM: return in->type != VYRE_BOOL;
   case VYRE_OP_DIV: return !is_float;
-  case VYRE_OP_SQRT:
-  case VYRE_OP_ABS: return is_float;
+  case VYRE_OP_SQRT: return is_float;
+  case VYRE_OP_ABS: return is_float || type_is_signed(in->type);
   case VYRE_OP_CONVERT: return type_is_float(ref_type(e->p, in->arg[0])) && type_is_int(in->type);
   default: return call_name((vyre_op)in->op) != NULL;
   }
@@ -332,8 +332,7 @@ static void absolute(emitter *e, const inst *in) {
   if (type_is_float(t)) {
     call(e, in, "fabs");
   } else if (type_is_signed(t)) {
-    strbuf_printf(&e->body, "(%s)", emit_type(t));
-    call(e, in, "abs");
+    helper_call(e, in, HELPER_ABS, t, "abs");
   } else {
     emit_whole(e, in->arg[0]);
   }

@@ -77,7 +77,6 @@ static const char *const reserved[] = {
     "vec_step",
     "typeof",
     "asm",
-    "abs",
     "min",
     "max",
     "mul_hi",
