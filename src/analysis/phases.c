@@ -90,6 +90,68 @@ static void number_phases(splitter *s) {
   }
 }
 
+// ---- values of the whole workgroup --------------------------------------------------------------
+
+// Operations that stand directly in a phase, in no block of it, run exactly once for everybody.
+static void find_direct(const splitter *s, bool *is_direct) {
+  uint32_t depth = 0; // of blocks inside a phase
+  for (uint32_t i = s->out->first; i < s->region->body.end; i++) {
+    unsigned op = s->p->code[i].op;
+    bool is_inner = s->out->phase[i - s->out->first] != 0;
+    if (is_inner && op == VYRE_OP_END) depth--;
+    is_direct[i - s->out->first] = is_inner && !depth;
+    if (is_inner && is_opening(op)) depth++;
+  }
+}
+
+static bool is_common_ref(const splitter *s, ref r) {
+  return ref_is_const(r) || s->out->is_common[r - s->out->first];
+}
+
+static bool can_be_common(const splitter *s, uint32_t i) {
+  const inst *in = &s->p->code[i];
+  switch (in->op) {
+  case VYRE_OP_VAR: return is_common_ref(s, in->arg[0]);
+  case VYRE_OP_GET: return s->out->is_common[in->arg[0] - s->out->first];
+  case VYRE_OP_FOR: return s->out->phase[i - s->out->first] == 0;
+  default:
+    if (!op_is((vyre_op)in->op, OPF_PURE)) return false;
+    if (in->op >= VYRE_OP_PARAM) return true;
+    for (int k = 0; k < op_table[in->op].operand_count; k++)
+      if (!is_common_ref(s, in->arg[k])) return false;
+    return true;
+  }
+}
+
+// Everything without axes to begin with; then what rests on something else is taken out, until
+// nothing changes.
+static void find_common(splitter *s, const bool *is_direct) {
+  phases *o = s->out;
+  for (uint32_t i = o->first; i < s->region->body.end; i++) {
+    const inst *in = &s->p->code[i];
+    bool is_counter = in->op == VYRE_OP_FOR && !o->phase[i - o->first];
+    // What a block reads was set before it: in a phase, common variables are set outside of blocks.
+    bool is_outside = is_direct[i - o->first] || is_counter || in->op == VYRE_OP_GET;
+    o->is_common[i - o->first] =
+        in->type != VYRE_VOID && !shape_at(s->shapes, i)->axes && is_outside;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = o->first; i < s->region->body.end; i++) {
+      const inst *in = &s->p->code[i];
+      uint32_t slot = i - o->first;
+      bool stays = can_be_common(s, i);
+      if (in->op == VYRE_OP_SET) {
+        slot = in->arg[0] - o->first;
+        stays = is_direct[i - o->first] && is_common_ref(s, in->arg[1]);
+      }
+      if (!o->is_common[slot] || stays) continue;
+      o->is_common[slot] = false;
+      changed = true;
+    }
+  }
+}
+
 // ---- values between phases ----------------------------------------------------------------------
 
 // A few operations on facts of the launch cost less than a trip through memory.
@@ -116,8 +178,7 @@ static void use(splitter *s, uint32_t made, uint32_t user) {
   phases *o = s->out;
   uint32_t slot = made - o->first, phase = o->phase[user - o->first];
   if (o->phase[slot] == phase && phase) return;
-  bool is_counter = s->p->code[made].op == VYRE_OP_FOR;
-  if (o->is_together && (o->is_cheap[slot] || is_counter)) return;
+  if (o->is_together && (o->is_cheap[slot] || o->is_common[slot])) return;
   o->is_crossing[slot] = true;
 }
 
@@ -157,12 +218,18 @@ bool phases_compute(arena *a, const vyre_program *p, const region *r, const shap
   out->is_steering = arena_alloc_array(a, count, sizeof(bool));
   s.is_group = arena_alloc_array(a, count, sizeof(bool));
   s.cost = arena_alloc_array(a, count, sizeof *s.cost);
+  out->is_common = arena_alloc_array(a, count, sizeof(bool));
+  bool *is_direct = arena_alloc_array(a, count, sizeof(bool));
   if (!out->phase || !out->is_crossing || !out->is_cheap || !out->is_steering || !s.is_group ||
-      !s.cost)
+      !s.cost || !out->is_common || !is_direct)
     return false;
   mark_blocks(&s);
   out->is_together = is_together(&s);
   number_phases(&s);
+  if (out->is_together) {
+    find_direct(&s, is_direct);
+    find_common(&s, is_direct);
+  }
   find_cheap(&s);
   find_crossings(&s);
   return true;

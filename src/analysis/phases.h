@@ -19,6 +19,8 @@ typedef struct phases {
   bool *is_crossing; // made in one phase and used in another, and worth keeping
   bool *is_cheap;    // better computed again than kept
   bool *is_steering; // decides where the whole workgroup goes
+  bool *is_common;   // the same for the whole workgroup and independent of what invocations do in
+                     // the phase: computed once per workgroup. Variables too, at their declaration
   bool is_together;  // proven: the workgroup takes the same way through its barriers
   bool has_return;
 } phases;

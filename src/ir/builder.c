@@ -596,10 +596,33 @@ void builder_name_if_unnamed(vyre_builder *b, ref value, const char *name) {
     vyre_build_name(b, value, name);
 }
 
+static void *copy_array(arena *a, const void *from, size_t count, size_t size) {
+  void *to = arena_alloc_array(a, count, size);
+  return to && count ? memcpy(to, from, count * size) : to;
+}
+
+void builder_lines(vyre_builder *b, const char *text, size_t size) {
+  if (!is_usable(b) || size > UINT32_MAX) return;
+  uint32_t count = 1;
+  for (size_t i = 0; i < size; i++) count += text[i] == '\n';
+  uint32_t *lines = arena_alloc_array(&b->program->arena, count, sizeof *lines);
+  if (!lines) {
+    fail_memory(b);
+    return;
+  }
+  uint32_t at = 1;
+  for (size_t i = 0; i < size; i++)
+    if (text[i] == '\n') lines[at++] = (uint32_t)i + 1;
+  b->program->lines = lines;
+  b->program->line_count = count;
+}
+
 void builder_copy_head(vyre_builder *b, const vyre_program *from) {
   if (!is_usable(b)) return;
   b->program->name = copy_name(b, from->name);
   b->program->fast_ulp = from->fast_ulp;
+  b->program->lines = copy_array(&b->program->arena, from->lines, from->line_count, 4);
+  b->program->line_count = b->program->lines ? from->line_count : 0;
   for (uint32_t i = 0; i < from->param_count; i++)
     vyre_build_param(b, from->params[i].name, from->params[i].type);
 }
@@ -683,11 +706,6 @@ static void renumber_constants(vyre_program *p, renumbering *r) {
     renumber_code(r, p->code, p->regions[i].body);
   }
   p->const_count = r->count;
-}
-
-static void *copy_array(arena *a, const void *from, size_t count, size_t size) {
-  void *to = arena_alloc_array(a, count, size);
-  return to && count ? memcpy(to, from, count * size) : to;
 }
 
 static bool fill_program(vyre_builder *b) {

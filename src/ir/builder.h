@@ -10,6 +10,9 @@
 // Where the operations built from now on come from: a byte offset in the source text, for messages.
 void builder_at(vyre_builder *b, size_t source_offset);
 
+// Notes where the lines of the source text begin, for debug information.
+void builder_lines(vyre_builder *b, const char *text, size_t size);
+
 // Appends one operation as it is: operands already refer to the new program. The type is computed
 // from the rule when `in->type` is VYRE_VOID.
 ref builder_emit(vyre_builder *b, const inst *in);

@@ -128,6 +128,8 @@ struct vyre_program {
   range header;               // extents of buffers
   const char **names;         // per operation, NULL when unnamed; NULL when nothing is named
   const source_place *places; // per operation; NULL when unknown
+  const uint32_t *lines;      // where each line of the source text begins; NULL when unknown
+  uint32_t line_count;
   const comment *comments;
 
   uint8_t fingerprint[HASH_BYTES];

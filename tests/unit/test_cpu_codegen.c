@@ -332,6 +332,66 @@ static void test_other_targets(void **state) {
   }
 }
 
+static void test_debug_lines(void **state) {
+  (void)state;
+  static const char text[] = "program lines()\n"
+                             "buffer x: f32[] readwrite\n"
+                             "region halves grid(len(x)) workgroup(64) {\n"
+                             "  let i = global_id.x\n"
+                             "  let v = x[i]\n"
+                             "  x[i] = v * 0.5\n"
+                             "}\n";
+  const cpu_codegen *g;
+  vyre_error error = {0};
+  vyre_program *p = parse(text);
+  cpu_code code;
+  cpu_options options = {
+      .debug_lines = true, .source_name = "halves.vyre", .want_llvm = true, .want_asm = true};
+  assert_int_equal(cpu_codegen_get(&g, &error), VYRE_OK);
+  assert_int_equal(g->compile(p, &options, &code, &error), VYRE_OK);
+  assert_non_null(strstr(code.llvm, "DIFile(filename: \"halves.vyre\""));
+  assert_non_null(
+      strstr(code.llvm, "DISubprogram(name: \"halves\", linkageName: \"vyre_0_halves\""));
+  assert_non_null(strstr(code.llvm, "!DILocation(line: 6, column: "));
+  assert_non_null(strstr(code.assembly, ".loc"));
+  cpu_code_free(&code);
+  options.debug_lines = false;
+  assert_int_equal(g->compile(p, &options, &code, &error), VYRE_OK);
+  assert_null(strstr(code.llvm, "DILocation"));
+  cpu_code_free(&code);
+  vyre_program_release(p);
+}
+
+static void check_remark(const char *text, uint32_t width, const char *wanted) {
+  const cpu_codegen *g;
+  vyre_error error = {0};
+  vyre_program *p = parse(text);
+  cpu_code code;
+  assert_int_equal(cpu_codegen_get(&g, &error), VYRE_OK);
+  assert_int_equal(g->compile(p, &(cpu_options){.width = width}, &code, &error), VYRE_OK);
+  if (!strstr(code.remarks, wanted)) fail_msg("no `%s` in:\n%s", wanted, code.remarks);
+  cpu_code_free(&code);
+  vyre_program_release(p);
+}
+
+static void test_remarks(void **state) {
+  (void)state;
+  static const char stream[] = "program p()\n"
+                               "buffer x: f32[] read\n"
+                               "buffer y: f32[] write\n"
+                               "region r grid(len(x)) workgroup(64) {\n"
+                               "  let i = global_id.x\n"
+                               "  y[i] = x[i] + x[0] + x[99 - i] + x[i * 3] + x[u32(x[i])]\n"
+                               "}\n";
+  check_remark(stream, 8, "r: 8 lanes along x\n");
+  check_remark(stream, 8,
+               "r: accesses: 1 uniform, 3 contiguous, 1 reversed, 1 of records, by shuffles, 1 "
+               "lane by lane; 1 compared with the bounds in each lane\n");
+  check_remark(stream, 8, "r: checked before each row: 6 accesses, 0 conditions\n");
+  check_remark(stream, 1, "r: 1 lane along x\n");
+  check_remark(unproven, 0, "r: invocations run one by one from barrier to barrier");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reduction),
@@ -347,6 +407,8 @@ int main(void) {
       cmocka_unit_test(test_private_arrays),
       cmocka_unit_test(test_atomics),
       cmocka_unit_test(test_other_targets),
+      cmocka_unit_test(test_debug_lines),
+      cmocka_unit_test(test_remarks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cpu/codegen/access.h"
+#include "backend/cpu/codegen/guard.h"
 
 place place_of(const emitter *e, uint32_t mem) {
   uint32_t i = mem_index(mem);
@@ -41,14 +42,17 @@ llval inside_scalar(const emitter *e, const place *p, llval index) {
   return LLVMBuildICmp(e->b, LLVMIntULT, index, p->length, "");
 }
 
+// Elements that a signed index of 32 bits can reach.
+static llval at_most_2_31(const emitter *e, llval length) {
+  llval top = const_i64(e->u, (uint64_t)1 << 31);
+  llval is_more = LLVMBuildICmp(e->b, LLVMIntUGT, length, top, "");
+  return LLVMBuildSelect(e->b, is_more, top, length, "");
+}
+
 // In the index's own width: the length as the largest number of elements that it can reach.
 llval inside_vector(const emitter *e, const place *p, vyre_type type, llval indices) {
   llval limit = p->length;
-  if (type == VYRE_I32) {
-    llval top = const_i64(e->u, (uint64_t)1 << 31);
-    llval is_more = LLVMBuildICmp(e->b, LLVMIntUGT, limit, top, "");
-    limit = LLVMBuildSelect(e->b, is_more, top, limit, "");
-  }
+  if (type == VYRE_I32) limit = at_most_2_31(e, limit);
   if (type_bits(type) == 32) limit = LLVMBuildTrunc(e->b, limit, e->u->i32, "");
   return LLVMBuildICmp(e->b, LLVMIntULT, indices, build_splat(e, limit), "");
 }
@@ -59,6 +63,86 @@ llval access_bits(const emitter *e, const place *p, uint32_t op, unsigned row) {
   if (is_inside(e, p, op)) return bits;
   llval indices = value_vector(e, index, row);
   return bits_and(e, bits, inside_vector(e, p, ref_type(e->p, index), indices));
+}
+
+// ---- classes ------------------------------------------------------------------------------------
+
+void note_access(const emitter *e, access_class class, bool is_checked) {
+  if (!e->is_main) return;
+  e->k->accesses[class]++;
+  e->k->checked += is_checked;
+}
+
+bool is_assumed(const emitter *e, uint32_t op) {
+  return e->assume && e->assume[op - e->first] == ASSUME_INSIDE;
+}
+
+access_class access_class_of(const emitter *e, uint32_t op) {
+  ref index = e->p->code[op].arg[1];
+  const shape *s = shape_of(e, index);
+  if (e->width == 1) return ACCESS_LANES;
+  if (s->is_linear && s->stride == 1) return ACCESS_CONTIGUOUS;
+  if (s->is_linear && s->stride == -1) return ACCESS_REVERSED;
+  if (!is_assumed(e, op)) return ACCESS_LANES;
+  if (s->is_linear && e->guards->record[op - e->first]) return ACCESS_RECORD;
+  return !e->keep && guards_can_index(e->guards, index) ? ACCESS_STEPS : ACCESS_LANES;
+}
+
+bool can_mask(const emitter *e, const place *p) {
+  return e->width > 1 && type_bytes(p->type) >= 4 && e->u->target->has_masked_moves;
+}
+
+llval index_scalar(const emitter *e, uint32_t op, unsigned row) {
+  ref index = e->p->code[op].arg[1];
+  if (is_assumed(e, op)) return guards_index(e->guards, e, index, row, 0);
+  return build_extend(e, ref_type(e->p, index), value_scalar(e, index, row));
+}
+
+// ---- neighbours ---------------------------------------------------------------------------------
+
+// A u32 index that passes 2^32 starts over at 0, where an address does not; a signed index is
+// negative then and takes no part, and 64-bit ones wrap as addresses do.
+bool is_line(const emitter *e, uint32_t op) {
+  access_class class = access_class_of(e, op);
+  if (class != ACCESS_CONTIGUOUS && class != ACCESS_REVERSED) return false;
+  ref index = e->p->code[op].arg[1];
+  value_range r = range_of(&e->k->known, index);
+  return ref_type(e->p, index) != VYRE_U32 || r.lo > 0 || r.hi < UINT32_MAX;
+}
+
+static llval lowest_index(const emitter *e, uint32_t op, unsigned row) {
+  llval first = index_scalar(e, op, row);
+  if (access_class_of(e, op) != ACCESS_REVERSED) return first;
+  return LLVMBuildSub(e->b, first, const_i64(e->u, e->width - 1), "");
+}
+
+llval lane_index(const emitter *e, uint32_t op, unsigned row, unsigned lane, llval indices) {
+  ref index = e->p->code[op].arg[1];
+  if (!indices) return guards_index(e->guards, e, index, row, lane);
+  return build_extend(e, ref_type(e->p, index), build_extract(e, indices, lane));
+}
+
+llval line_address(const emitter *e, const place *p, uint32_t op, unsigned row) {
+  return place_at(e, p, lowest_index(e, op, row));
+}
+
+llval line_is_inside(const emitter *e, const place *p, uint32_t op, unsigned row) {
+  llval low = lowest_index(e, op, row);
+  llval high = LLVMBuildAdd(e->b, low, const_i64(e->u, e->width - 1), "");
+  llval limit = p->length;
+  if (ref_type(e->p, e->p->code[op].arg[1]) == VYRE_I32) limit = at_most_2_31(e, limit);
+  llval starts = LLVMBuildICmp(e->b, LLVMIntSGE, low, const_i64(e->u, 0), "");
+  llval ends = LLVMBuildICmp(e->b, LLVMIntSLT, high, limit, "");
+  return LLVMBuildAnd(e->b, starts, ends, "");
+}
+
+llval build_reversed(const emitter *e, llval vector, access_class class) {
+  if (class != ACCESS_REVERSED) return vector;
+  llval lanes[64];
+  for (unsigned i = 0; i < e->width; i++)
+    lanes[i] = LLVMConstInt(e->u->i32, e->width - 1 - i, false);
+  return LLVMBuildShuffleVector(e->b, vector, LLVMGetPoison(LLVMTypeOf(vector)),
+                                LLVMConstVector(lanes, e->width), "");
 }
 
 // ---- bool in memory -----------------------------------------------------------------------------

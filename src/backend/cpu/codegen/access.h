@@ -27,6 +27,21 @@ llval inside_vector(const emitter *e, const place *p, vyre_type type, llval indi
 // Who takes part in the access `op` of a vector of indices: a vector of i1, NULL for all.
 llval access_bits(const emitter *e, const place *p, uint32_t op, unsigned row);
 
+// The class of an access whose index is no scalar, in this version of the code.
+access_class access_class_of(const emitter *e, uint32_t op);
+bool is_assumed(const emitter *e, uint32_t op);  // inside, by an assumption
+bool can_mask(const emitter *e, const place *p); // moves of chosen elements are instructions
+llval index_scalar(const emitter *e, uint32_t op, unsigned row); // i64, of the first lane
+// Of one lane: from the vector of indices, or from x alone when that is NULL.
+llval lane_index(const emitter *e, uint32_t op, unsigned row, unsigned lane, llval indices);
+// Neighbours: whether they are even when some are out of bounds, the address of the lowest, and
+// whether all are inside (i1).
+bool is_line(const emitter *e, uint32_t op);
+llval line_address(const emitter *e, const place *p, uint32_t op, unsigned row);
+llval line_is_inside(const emitter *e, const place *p, uint32_t op, unsigned row);
+llval build_reversed(const emitter *e, llval vector, access_class class); // when it is reversed
+llval load_wide(const emitter *e, const place *p, llval address);
+
 // Between memory and values: bool is a byte there.
 llval to_memory(const emitter *e, vyre_type type, llval value);
 llval from_memory(const emitter *e, vyre_type type, llval value);

@@ -125,6 +125,7 @@ static llval emit_row(emitter *e, uint32_t i, const place *p, unsigned row) {
 
 void emit_atomic(emitter *e, uint32_t i) {
   place p = place_of(e, e->p->code[i].arg[0]);
+  note_access(e, ACCESS_ATOMIC, !is_inside(e, &p, i));
   for (unsigned row = 0; row < row_count(e, i); row++)
     value_set(e, i, row, emit_row(e, i, &p, row));
 }

@@ -8,8 +8,6 @@
 // unless all returned, which ends the group.
 #include "backend/cpu/codegen/kernel.h"
 
-#include <string.h>
-
 typedef struct group_loop {
   uint32_t op;
   llblock next, exit;
@@ -43,9 +41,47 @@ static llval load_flag(const group *g, llval flag) {
   return LLVMBuildLoad2(g->b, g->k->u->i1, flag, "");
 }
 
+// A value that the whole group has.
+static void share(const group *g, uint32_t op, llval value) {
+  value_set(g->v->fast, op, 0, value);
+  value_set(g->v->part, op, 0, value);
+  if (g->v->other) value_set(g->v->other, op, 0, value);
+}
+
 // ---- phases -------------------------------------------------------------------------------------
 
+// Only ids of axes that the grid does not have are the same for a whole group: they are 0.
+static void place_scalar(group *g) {
+  emitter *e = g->scalar;
+  llval zero = const_i64(g->k->u, 0);
+  e->x = e->local_x = e->y[0] = e->z = zero;
+  for (int axis = 0; axis < 3; axis++) {
+    e->group[axis] = g->r->group[axis];
+    e->local[axis] = zero;
+  }
+}
+
+// Computes what is common, for all emitters. Returns whether anything else is left to do.
+static bool emit_common(group *g, uint32_t first, uint32_t end) {
+  const phases *ph = g->keep.phases;
+  bool is_rest = false;
+  place_scalar(g);
+  for (uint32_t i = first; i < end; i++) {
+    const inst *in = &g->k->p->code[i];
+    uint32_t made = in->op == VYRE_OP_SET ? in->arg[0] : i;
+    if (!ph->is_common[made - ph->first]) {
+      is_rest |= !op_is((vyre_op)in->op, OPF_PURE) || !ph->is_cheap[made - ph->first];
+      continue;
+    }
+    emit_value(g->scalar, i);
+    if (in->op == VYRE_OP_SET || in->op == VYRE_OP_VAR) continue;
+    share(g, i, value_scalar(g->scalar, i, 0));
+  }
+  return is_rest;
+}
+
 static void emit_phase(group *g, uint32_t first, uint32_t end) {
+  if (!emit_common(g, first, end)) return;
   group_rows rows;
   bool has_return = g->keep.phases->has_return;
   if (has_return) LLVMBuildStore(g->b, LLVMConstInt(g->k->u->i1, 0, false), g->keep.left);
@@ -79,10 +115,11 @@ static void compute(group *g, uint32_t op) {
 static llval group_value(group *g, ref r) {
   if (ref_is_const(r)) return value_scalar(g->scalar, r, 0);
   uint32_t slot = r - g->scalar->first;
-  if (g->k->p->code[r].op == VYRE_OP_FOR) return value_scalar(g->v->fast, r, 0);
+  if (g->keep.phases->is_common[slot]) return value_scalar(g->scalar, r, 0);
   if (!g->keep.phases->is_cheap[slot])
     return LLVMBuildLoad2(g->b, g->k->u->scalars[g->k->p->code[r].type], g->keep.steering[slot],
                           "");
+  place_scalar(g);
   compute(g, r);
   return value_scalar(g->scalar, r, 0);
 }
@@ -146,9 +183,8 @@ static uint32_t emit_group_for(group *g, uint32_t i) {
   at(g, head);
   llval k = LLVMBuildPhi(g->b, g->k->u->scalars[type], "");
   LLVMAddIncoming(k, &lo, &from, 1);
-  value_set(g->v->fast, i, 0, k);
-  value_set(g->v->part, i, 0, k);
   value_set(g->scalar, i, 0, k);
+  share(g, i, k);
   emit_block(g, i + 1, in->arg[3]);
   LLVMBuildBr(g->b, l.next);
   at(g, l.next);
@@ -217,18 +253,18 @@ void emit_phases(kernel *k, LLVMBuilderRef b, versions *v, const phases *phases,
   unsigned width = v->fast->width;
   uint64_t vectors = (uint64_t)((size[0] + width - 1) / width) * size[1] * size[2];
   group *g = arena_alloc(&k->u->arena, sizeof *g);
-  if (!g || !keeper_init(&g->keep, v->fast, phases, vectors)) return;
+  if (!g || !keeper_init(&g->keep, v->fast, phases, v->part->shapes, vectors)) return;
   g->k = k;
   g->b = b;
   g->v = v;
   g->r = r;
   g->scalar = v->scalar;
-  memcpy(g->scalar->group, r->group, sizeof r->group);
-  v->fast->keep = v->part->keep = &g->keep;
-  emitter *both[2] = {v->fast, v->part};
-  for (int i = 0; i < 2; i++)
-    if (phases->has_return && !both[i]->returned)
-      both[i]->returned = build_variable(both[i], type_mask(both[i]), "returned");
+  emitter *all[3] = {v->fast, v->part, v->other};
+  for (int i = 0; i < 3 && all[i]; i++) {
+    all[i]->keep = &g->keep;
+    if (phases->has_return && !all[i]->returned)
+      all[i]->returned = build_variable(all[i], type_mask(all[i]), "returned");
+  }
   g->done = new_block(g, "group_done");
   g->diverged = new_block(g, "diverged");
   begin_group(g, vectors);

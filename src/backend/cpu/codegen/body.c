@@ -148,10 +148,22 @@ static void skip_rest(emitter *e, llblock after) {
   build_at(e, rest);
 }
 
+// What the workgroup computed as a whole is there already.
+static bool is_done(const emitter *e, uint32_t i) {
+  const inst *in = &e->p->code[i];
+  uint32_t made = in->op == VYRE_OP_SET ? in->arg[0] : i;
+  return e->keep && e->keep->phases->is_common[made - e->first];
+}
+
 void emit_range(emitter *e, uint32_t first, uint32_t end, llblock after) {
   for (uint32_t i = first; i < end;) {
     const inst *in = &e->p->code[i];
     uint32_t next = i + 1;
+    if (is_done(e, i)) {
+      i = next;
+      continue;
+    }
+    debug_at(e, i);
     switch (in->op) {
     case VYRE_OP_IF: next = emit_if(e, i); break;
     case VYRE_OP_FOR: next = e->is_resumed ? emit_resumable_for(e, i) : emit_for(e, i); break;

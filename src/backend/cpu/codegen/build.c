@@ -64,6 +64,11 @@ llval build_extract(const emitter *e, llval vector, unsigned lane) {
   return LLVMBuildExtractElement(e->b, vector, LLVMConstInt(e->u->i32, lane, false), "");
 }
 
+llval build_insert(const emitter *e, llval vector, llval value, unsigned lane) {
+  if (e->width == 1) return value;
+  return LLVMBuildInsertElement(e->b, vector, value, LLVMConstInt(e->u->i32, lane, false), "");
+}
+
 llval build_intrinsic(const emitter *e, const char *name, const lltype *types, unsigned type_count,
                       const llval *args, unsigned count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
@@ -189,6 +194,11 @@ bool is_scalar(const emitter *e, uint32_t op) {
   return s->is_linear || !(s->axes & AXIS_X);
 }
 
+bool is_kept_scalar(const emitter *e, uint32_t op) {
+  const shape *s = shape_at(e->keep->shapes, op);
+  return s->is_linear || !(s->axes & AXIS_X);
+}
+
 unsigned row_count(const emitter *e, uint32_t op) {
   return shape_of(e, op)->axes & AXIS_Y ? e->rows : 1;
 }
@@ -210,11 +220,15 @@ llval value_scalar(const emitter *e, ref r, unsigned row) {
   return const_bits(e->u, (vyre_type)c->type, c->bits);
 }
 
+llval value_spread(const emitter *e, uint32_t op, llval scalar) {
+  const shape *s = shape_of(e, op);
+  if (!s->is_linear || e->width == 1) return build_splat(e, scalar);
+  llval lanes = build_lane_numbers(e, LLVMTypeOf(scalar), (uint64_t)s->stride);
+  return LLVMBuildAdd(e->b, build_splat(e, scalar), lanes, "");
+}
+
 llval value_vector(const emitter *e, ref r, unsigned row) {
   llval value = value_scalar(e, r, row);
-  if (is_uniform(e, r)) return build_splat(e, value);
-  const shape *s = shape_of(e, r);
-  if (!s->is_linear || e->width == 1) return value;
-  llval lanes = build_lane_numbers(e, LLVMTypeOf(value), (uint64_t)s->stride);
-  return LLVMBuildAdd(e->b, build_splat(e, value), lanes, "");
+  if (ref_is_const(r)) return build_splat(e, value);
+  return is_scalar(e, r) ? value_spread(e, r, value) : value;
 }

@@ -181,8 +181,8 @@ static void begin_body(emitter *e, const open_block *loop, llval before) {
 }
 
 // At the end of an iteration: go to `head` unless everybody has left.
-static void repeat(emitter *e, const open_block *loop, llblock head) {
-  if (!loop->short_trips) build_poll(e);
+static void repeat(emitter *e, const open_block *loop, llblock head, bool polls) {
+  if (polls) build_poll(e);
   if (loop->live)
     LLVMBuildCondBr(e->b, mask_any(e, load_mask(e, loop->live)), head, loop->exit);
   else
@@ -226,7 +226,7 @@ uint32_t emit_while(emitter *e, uint32_t i) {
   emit_range(e, in->arg[1] + 1, in->arg[2], loop->next);
   build_go(e, e->open[depth].next);
   build_at(e, e->open[depth].next);
-  repeat(e, &e->open[depth], head);
+  repeat(e, &e->open[depth], head, true);
   close_loop(e, before);
   return in->arg[2] + 1;
 }
@@ -248,36 +248,98 @@ static void set_counter(emitter *e, uint32_t i, llval k) {
 
 // All invocations count alike: a scalar counter in 64 bits, and perhaps a mask of those still in
 // the loop.
-static void emit_counted_for(emitter *e, uint32_t i, llval before) {
-  const inst *in = &e->p->code[i];
+typedef struct counting {
+  vyre_type type; // of the compare: 64-bit counters may pass the end of their type
+  llval lo, hi, step;
+} counting;
+
+static counting count_of(emitter *e, const inst *in) {
   vyre_type type = (vyre_type)in->type;
-  bool is_long = type_bits(type) == 64;
-  uint32_t depth = e->depth;
-  open_block *loop = open_loop(e, i);
-  if (loop->live) LLVMBuildStore(e->b, current(e), loop->live);
-  llval lo = build_extend(e, type, value_scalar(e, in->arg[0], 0));
-  llval hi = build_extend(e, type, value_scalar(e, in->arg[1], 0));
-  llval step = build_extend(e, type, value_scalar(e, in->arg[2], 0));
+  counting c = {.type = type_bits(type) == 64 ? type : VYRE_VOID};
+  c.lo = build_extend(e, type, value_scalar(e, in->arg[0], 0));
+  c.hi = build_extend(e, type, value_scalar(e, in->arg[1], 0));
+  c.step = build_extend(e, type, value_scalar(e, in->arg[2], 0));
+  return c;
+}
+
+static llval begins(const emitter *e, const counting *c) {
+  return is_less(e, c->type ? c->type : VYRE_I64, c->lo, c->hi);
+}
+
+// The body for lo <= k < hi, where lo < hi; goes on behind it when the counter is through, and to
+// the loop's exit when everybody left.
+static void emit_count(emitter *e, uint32_t i, const counting *c, llval before, bool polls) {
+  const inst *in = &e->p->code[i];
+  uint32_t depth = e->depth - 1;
   llblock head = build_block(e, "for"), again = build_block(e, "step");
-  llblock from = LLVMGetInsertBlock(e->b);
-  LLVMBuildCondBr(e->b, is_less(e, is_long ? type : VYRE_I64, lo, hi), head, loop->exit);
+  llblock through = build_block(e, "through"), from = LLVMGetInsertBlock(e->b);
+  build_go(e, head);
   build_at(e, head);
   llval k = LLVMBuildPhi(e->b, e->u->i64, "k");
-  LLVMAddIncoming(k, &lo, &from, 1);
+  LLVMAddIncoming(k, (llval[]){c->lo}, &from, 1);
   e->wide[i - e->first] = k;
-  set_counter(e, i, is_long ? k : LLVMBuildTrunc(e->b, k, e->u->scalars[type], ""));
-  begin_body(e, loop, before);
-  emit_range(e, i + 1, in->arg[3], loop->next);
-  loop = &e->open[depth];
+  set_counter(e, i, c->type ? k : LLVMBuildTrunc(e->b, k, e->u->scalars[in->type], ""));
+  begin_body(e, &e->open[depth], before);
+  emit_range(e, i + 1, in->arg[3], e->open[depth].next);
+  open_block *loop = &e->open[depth];
   build_go(e, loop->next);
   build_at(e, loop->next);
-  llval next = is_long ? LLVMBuildAdd(e->b, k, step, "") : LLVMBuildNSWAdd(e->b, k, step, "");
-  llval more = is_long ? has_next(e, k, hi, step) : is_less(e, VYRE_I64, next, hi);
-  LLVMBuildCondBr(e->b, more, again, loop->exit);
+  llval next = c->type ? LLVMBuildAdd(e->b, k, c->step, "") : LLVMBuildNSWAdd(e->b, k, c->step, "");
+  llval more = c->type ? has_next(e, k, c->hi, c->step) : is_less(e, VYRE_I64, next, c->hi);
+  LLVMBuildCondBr(e->b, more, again, through);
   build_at(e, again);
-  repeat(e, loop, head);
+  repeat(e, loop, head, polls);
   llblock latch = LLVMGetInsertBlock(e->b);
   LLVMAddIncoming(k, &next, &latch, 1);
+  build_at(e, through);
+}
+
+// Small loops that may run long look at the flag once in so many iterations.
+enum { CHUNK = 1024 };
+
+static bool has_loop_inside(const emitter *e, uint32_t i) {
+  for (uint32_t k = i + 1; k < e->p->code[i].arg[3]; k++)
+    if (e->p->code[k].op == VYRE_OP_FOR || e->p->code[k].op == VYRE_OP_WHILE) return true;
+  return false;
+}
+
+static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval before) {
+  llblock head = build_block(e, "chunk"), on = build_block(e, "next_chunk");
+  llblock from = LLVMGetInsertBlock(e->b), exit = e->open[e->depth - 1].exit;
+  build_go(e, head);
+  build_at(e, head);
+  llval lo = LLVMBuildPhi(e->b, e->u->i64, "from");
+  LLVMAddIncoming(lo, (llval[]){all->lo}, &from, 1);
+  llval many = LLVMBuildNSWMul(e->b, all->step, const_i64(e->u, CHUNK), "");
+  llval end = LLVMBuildNSWAdd(e->b, lo, many, "");
+  llval is_last = LLVMBuildICmp(e->b, LLVMIntSGE, end, all->hi, "");
+  counting c = {
+      .lo = lo, .hi = LLVMBuildSelect(e->b, is_last, all->hi, end, ""), .step = all->step};
+  emit_count(e, i, &c, before, false);
+  LLVMBuildCondBr(e->b, is_last, exit, on);
+  build_at(e, on);
+  build_poll(e);
+  llblock latch = LLVMGetInsertBlock(e->b);
+  build_go(e, head);
+  LLVMAddIncoming(lo, &end, &latch, 1);
+}
+
+static void emit_counted_for(emitter *e, uint32_t i, llval before) {
+  const inst *in = &e->p->code[i];
+  counting c = count_of(e, in);
+  open_block *loop = open_loop(e, i);
+  if (loop->live) LLVMBuildStore(e->b, current(e), loop->live);
+  bool is_chunked = !loop->short_trips && !loop->live && !c.type && !has_loop_inside(e, i);
+  bool polls = !loop->short_trips;
+  llblock start = build_block(e, "begin"), exit = loop->exit;
+  LLVMBuildCondBr(e->b, begins(e, &c), start, exit);
+  build_at(e, start);
+  if (is_chunked) {
+    emit_chunks(e, i, &c, before);
+  } else {
+    emit_count(e, i, &c, before, polls);
+    build_go(e, exit);
+  }
   close_loop(e, before);
 }
 
@@ -307,7 +369,7 @@ static void emit_varying_for(emitter *e, uint32_t i, llval before) {
   llval more = has_next(e, is_one ? build_splat(e, k) : k, hi, steps);
   LLVMBuildStore(e->b, mask_and(e, load_mask(e, loop->live), mask_pack(e, more)), loop->live);
   llval next = LLVMBuildAdd(e->b, k, is_one ? step : steps, "");
-  repeat(e, loop, head);
+  repeat(e, loop, head, !loop->short_trips);
   llblock latch = LLVMGetInsertBlock(e->b);
   LLVMAddIncoming(k, &next, &latch, 1);
   close_loop(e, before);

@@ -21,6 +21,7 @@
 #include "ir/limits.h"
 
 #include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
 
 typedef LLVMValueRef llval;
 typedef LLVMTypeRef lltype;
@@ -38,10 +39,23 @@ typedef struct unit {
   lltype i1, i8, i16, i32, i64, i128, ptr, nothing;
   unsigned scope_kind, noalias_kind; // of metadata
   llval zeros;                       // constant memory: what an empty buffer points to
-  LLVMMetadataRef file;              // debug information, or NULL
-  struct LLVMOpaqueDIBuilder *debug;
+  LLVMDIBuilderRef debug;            // debug information, or NULL
+  LLVMMetadataRef file;
   strbuf remarks;
 } unit;
+
+// How the accesses of the main version of the body were lowered; see remarks.c.
+typedef enum access_class {
+  ACCESS_UNIFORM,
+  ACCESS_CONTIGUOUS,
+  ACCESS_REVERSED,
+  ACCESS_RECORD,
+  ACCESS_STEPS, // at equal distances
+  ACCESS_LANES,
+  ACCESS_PRIVATE,
+  ACCESS_ATOMIC,
+  ACCESS_CLASSES
+} access_class;
 
 typedef struct kernel {
   unit *u;
@@ -62,12 +76,14 @@ typedef struct kernel {
   bool *is_own;            // per buffer: an element is written by the invocation of its number only
   bool *is_used;           // per operation of the body: something uses its value
   uint64_t scratch_bytes;
+  uint32_t accesses[ACCESS_CLASSES], checked; // counted by the main version
   LLVMMetadataRef subprogram;
 } kernel;
 
 // What is kept per invocation between the phases of a workgroup, in the scratch memory.
 typedef struct keeper {
   const phases *phases;
+  const shapes *shapes; // without assumptions: slots look the same to every version of the code
   unsigned width;
   uint64_t *offset; // per operation: 1 + where its slots are; 0: none
   llval *steering;  // per operation: variable with the value for the whole workgroup, or NULL
@@ -116,6 +132,7 @@ typedef struct emitter {
   llval vector;   // i64: number of this vector of invocations in the workgroup
   uint32_t *made; // per operation: the round in which its value was made
   uint32_t round;
+  bool is_main;    // counts what it does
   bool is_resumed; // code may be entered behind any barrier: values that cross are in memory
   struct resumption *resumption;
 } emitter;
@@ -137,6 +154,7 @@ llblock build_block(const emitter *e, const char *name);
 void build_go(const emitter *e, llblock to);
 void build_at(const emitter *e, llblock at);
 llval build_extract(const emitter *e, llval vector, unsigned lane);
+llval build_insert(const emitter *e, llval vector, llval value, unsigned lane);
 llval build_extend(const emitter *e, vyre_type type, llval index); // of an integer, to i64
 void build_poll(const emitter *e);                                 // leave when asked to stop
 
@@ -155,8 +173,10 @@ llval mask_any(const emitter *e, llval mask);           // i1: somebody is activ
 // ---- values -------------------------------------------------------------------------------------
 
 const shape *shape_of(const emitter *e, uint32_t op);
-bool is_uniform(const emitter *e, ref r);      // along x
-bool is_scalar(const emitter *e, uint32_t op); // uniform or linear: kept as a scalar
+bool is_uniform(const emitter *e, ref r);           // along x
+bool is_scalar(const emitter *e, uint32_t op);      // uniform or linear: kept as a scalar
+bool is_kept_scalar(const emitter *e, uint32_t op); // in its slot between phases
+llval value_spread(const emitter *e, uint32_t op, llval scalar); // to a vector
 unsigned row_count(const emitter *e, uint32_t op);
 void value_set(emitter *e, uint32_t op, unsigned row, llval value);
 llval value_scalar(const emitter *e, ref r, unsigned row); // uniform and linear values only
@@ -171,12 +191,11 @@ llval build_mulhi(const emitter *e, vyre_type type, llval x, llval y, bool is_ve
 llval build_convert(const emitter *e, vyre_type to, vyre_type from, llval x, bool is_vector);
 llval build_bitcast(const emitter *e, vyre_type to, vyre_type from, llval x, bool is_vector);
 
-// memory.c, scatter.c, atomic.c
+// load.c, store.c, atomic.c, private.c
 void emit_load(emitter *e, uint32_t i);
 void emit_store(emitter *e, uint32_t i);
 void emit_atomic(emitter *e, uint32_t i);
 void emit_array(emitter *e, uint32_t i);
-uint64_t array_bytes(const emitter *e, uint32_t op); // of a private array, for all lanes
 
 // control.c, body.c
 uint32_t emit_if(emitter *e, uint32_t i);
@@ -202,6 +221,15 @@ void keep_enter(emitter *e, range code);             // at the beginning of a ve
 void keep_leave(emitter *e, range code);             // at its end
 void emit_resumable_barrier(emitter *e, uint32_t i); // resume.c
 uint32_t emit_resumable_for(emitter *e, uint32_t i);
+
+// Counts an access, in the main version; `is_checked` when every lane is compared with the bounds.
+void note_access(const emitter *e, access_class class, bool is_checked);
+
+// debug.c: lines of the source, when they are asked for and known.
+void debug_open(unit *u);
+void debug_close(unit *u);
+void debug_function(kernel *k, const char *symbol);
+void debug_at(const emitter *e, uint32_t i); // what is built from now on belongs to operation i
 
 // kernel.c
 bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out);

@@ -80,13 +80,35 @@ static void lower_high(guards *g, llval x) {
   g->high = pick(g, LLVMIntSLT, x, g->high);
 }
 
+static void keep_negatable(guards *g, llval x) {
+  llval least = number(g, -((int64_t)1 << 62));
+  fail_if(g, LLVMBuildICmp(g->scalar->b, LLVMIntSLT, x, least, ""));
+}
+
+// step * x + lo >= 0 for all x of the stretch, where the step may have any sign.
+static void require_positive_steps(guards *g, llval step, llval lo) {
+  LLVMBuilderRef b = g->scalar->b;
+  llval zero = number(g, 0), one = number(g, 1);
+  llval is_up = LLVMBuildICmp(b, LLVMIntSGT, step, zero, "");
+  llval is_down = LLVMBuildICmp(b, LLVMIntSLT, step, zero, "");
+  llval is_still = LLVMBuildICmp(b, LLVMIntEQ, step, zero, "");
+  llval size = LLVMBuildSelect(b, is_down, LLVMBuildNeg(b, step, ""), step, "");
+  size = LLVMBuildSelect(b, is_still, one, size, "");
+  llval q = LLVMBuildSDiv(b, lo, size, "");
+  llval rest = LLVMBuildSub(b, lo, LLVMBuildMul(b, q, size, ""), "");
+  llval is_below = LLVMBuildICmp(b, LLVMIntSLT, rest, zero, "");
+  q = LLVMBuildAdd(b, q, LLVMBuildSExt(b, is_below, g->k->u->i64, ""), "");
+  raise_low(g, LLVMBuildSelect(b, is_up, LLVMBuildNeg(b, q, ""), g->x0, ""));
+  lower_high(g, LLVMBuildSelect(b, is_down, LLVMBuildAdd(b, q, one, ""), g->x1, ""));
+  llval is_out = LLVMBuildICmp(b, LLVMIntSLT, lo, zero, "");
+  fail_if(g, LLVMBuildAnd(b, is_still, is_out, ""));
+}
+
 // stride * x + lo >= 0 for all x of the stretch.
 static void require_positive(guards *g, int64_t stride, llval lo, double bound) {
   if (is_dry(g)) return;
   LLVMBuilderRef b = g->scalar->b;
-  // So that it can be negated below.
-  if (bound > SAFE)
-    fail_if(g, LLVMBuildICmp(b, LLVMIntSLT, lo, number(g, -((int64_t)1 << 62)), ""));
+  if (bound > SAFE) keep_negatable(g, lo);
   if (stride == 0) {
     fail_if(g, LLVMBuildICmp(b, LLVMIntSLT, lo, number(g, 0), ""));
   } else if (stride > 0) {
@@ -98,34 +120,66 @@ static void require_positive(guards *g, int64_t stride, llval lo, double bound) 
   }
 }
 
+// sign * (stride of f) * x + lo >= 0
+static void require_sign(guards *g, const form *f, int sign, llval lo, double bound) {
+  if (!f->is_runtime) {
+    require_positive(g, sign * f->stride, lo, bound);
+  } else if (!is_dry(g)) {
+    if (bound > SAFE) keep_negatable(g, lo);
+    llval step = sign < 0 ? LLVMBuildNeg(g->scalar->b, f->step, "") : f->step;
+    require_positive_steps(g, step, lo);
+  }
+}
+
 static void require_at_least(guards *g, const form *f, llval least, double bound) {
   bound += f->bound;
-  require_positive(g, f->stride, difference_of(g, f->lo, least, bound), bound);
+  require_sign(g, f, 1, difference_of(g, f->lo, least, bound), bound);
 }
 
 static void require_at_most(guards *g, const form *f, llval most, double bound) {
   bound += f->bound;
-  require_positive(g, -f->stride, difference_of(g, most, f->hi, bound), bound);
+  require_sign(g, f, -1, difference_of(g, most, f->hi, bound), bound);
 }
 
-// The form is the value itself, not only congruent to it.
-void guards_require_type(guards *g, const form *f, vyre_type type) {
+static void require_limits(guards *g, const form *f, vyre_type type) {
   value_range t = range_of_type(type);
   if (!range_is_known(t)) {
     if (type == VYRE_U64) require_at_least(g, f, number(g, 0), 0);
     return;
   }
-  if (f->stride == 0 && f->bound <= (double)t.hi && t.lo < 0) return;
+  if (!form_moves(f) && f->bound <= (double)t.hi && t.lo < 0) return;
   require_at_least(g, f, number(g, t.lo), fabs((double)t.lo));
   require_at_most(g, f, number(g, t.hi), (double)t.hi);
+}
+
+void guards_require_type(guards *g, const form *f, vyre_type type) {
+  if (!g->is_gating) {
+    require_limits(g, f, type);
+    return;
+  }
+  llval low = g->low, high = g->high;
+  g->low = g->type_low;
+  g->high = g->type_high;
+  require_limits(g, f, type);
+  g->type_low = g->low;
+  g->type_high = g->high;
+  g->low = low;
+  g->high = high;
 }
 
 // ---- forms --------------------------------------------------------------------------------------
 
 static bool point(const guards *g, llval value, double bound, form *out) {
   (void)g;
-  *out = (form){0, value, value, bound, true};
+  *out = (form){.lo = value, .hi = value, .bound = bound, .is_point = true};
   return true;
+}
+
+// A step that is too long for any grid to walk is refused, so that it can be negated and added.
+static const double LONGEST_STEP = 4294967296.0;
+
+static llval step_of(const guards *g, const form *f) {
+  return f->is_runtime ? f->step : number(g, f->stride);
 }
 
 static double magnitude(value_range r) {
@@ -138,7 +192,10 @@ static bool form_range(guards *g, ref r, form *out) {
   value_range t = range_of_type(ref_type(g->k->p, r));
   bool says_nothing = k.lo == t.lo && k.hi == t.hi && type_bits(ref_type(g->k->p, r)) > 16;
   if (!range_is_known(k) || says_nothing) return false;
-  *out = (form){0, number(g, k.lo), number(g, k.hi), magnitude(k), k.lo == k.hi};
+  *out = (form){.lo = number(g, k.lo),
+                .hi = number(g, k.hi),
+                .bound = magnitude(k),
+                .is_point = k.lo == k.hi};
   return true;
 }
 
@@ -148,7 +205,7 @@ static void compute(guards *g, uint32_t op) {
   e->made[op - e->first] = e->round;
   const inst *in = &e->p->code[op];
   const char *operands = op_table[in->op].operands;
-  if (in->op == VYRE_OP_FOR) return; // a counter of the workgroup, set by it
+  if (g->is_common && g->is_common[op - e->first]) return; // it is there
   for (int k = 0; operands[k]; k++)
     if (operands[k] == 'v' && !ref_is_const(in->arg[k])) compute(g, in->arg[k]);
   if (in->op == VYRE_OP_GET) { // of a variable that is never set
@@ -176,7 +233,11 @@ static bool form_sum(guards *g, const form *x, const form *y, form *out) {
   double bound = x->bound + y->bound;
   llval lo = sum(g, x->lo, y->lo, bound);
   llval hi = x->is_point && y->is_point ? lo : sum(g, x->hi, y->hi, bound);
-  *out = (form){x->stride + y->stride, lo, hi, bound, x->is_point && y->is_point};
+  *out = (form){.lo = lo, .hi = hi, .bound = bound, .is_point = x->is_point && y->is_point};
+  out->is_runtime = x->is_runtime || y->is_runtime;
+  if (!out->is_runtime) out->stride = x->stride + y->stride;
+  if (out->is_runtime && !is_dry(g))
+    out->step = LLVMBuildNSWAdd(g->scalar->b, step_of(g, x), step_of(g, y), "");
   return llabs(out->stride) <= MOST_STRIDE;
 }
 
@@ -184,23 +245,42 @@ static form negated(guards *g, const form *x) {
   llval zero = number(g, 0);
   llval lo = difference_of(g, zero, x->hi, x->bound);
   llval hi = x->is_point ? lo : difference_of(g, zero, x->lo, x->bound);
-  return (form){-x->stride, lo, hi, x->bound, x->is_point};
+  form out = {.stride = -x->stride, .is_runtime = x->is_runtime, .lo = lo, .hi = hi};
+  if (x->is_runtime && !is_dry(g)) out.step = LLVMBuildNeg(g->scalar->b, x->step, "");
+  out.bound = x->bound;
+  out.is_point = x->is_point;
+  return out;
+}
+
+static llval limited(guards *g, llval step) {
+  LLVMBuilderRef b = g->scalar->b;
+  llval most = number(g, (int64_t)LONGEST_STEP), least = number(g, -(int64_t)LONGEST_STEP);
+  fail_if(g, LLVMBuildICmp(b, LLVMIntSGT, step, most, ""));
+  fail_if(g, LLVMBuildICmp(b, LLVMIntSLT, step, least, ""));
+  return step;
 }
 
 // By a constant: scales the stride too.
 static bool form_scaled(guards *g, const form *x, int64_t factor, form *out) {
   double bound = x->bound * fabs((double)factor);
-  if (llabs(factor) > MOST_STRIDE && x->stride) return false;
+  if (llabs(factor) > MOST_STRIDE && form_moves(x)) return false;
   llval c = number(g, factor);
   llval a = product(g, x->lo, c, bound), b = x->is_point ? a : product(g, x->hi, c, bound);
-  *out = (form){x->stride ? x->stride * factor : 0, factor < 0 ? b : a, factor < 0 ? a : b, bound,
-                x->is_point};
+  *out = (form){.stride = x->stride ? x->stride * factor : 0,
+                .is_runtime = x->is_runtime,
+                .lo = factor < 0 ? b : a,
+                .hi = factor < 0 ? a : b,
+                .bound = bound,
+                .is_point = x->is_point};
+  if (x->is_runtime && !is_dry(g)) out->step = limited(g, product(g, x->step, c, 2 * SAFE));
   return llabs(out->stride) <= MOST_STRIDE;
 }
 
-// Of two numbers that are the same along the row.
+// Of two numbers of which one is the same along the row, and known.
 static bool form_product(guards *g, const form *x, const form *y, form *out) {
-  if (x->stride || y->stride) return false;
+  if (form_moves(x) && form_moves(y)) return false;
+  const form *moving = form_moves(x) ? x : form_moves(y) ? y : NULL, *other = moving == x ? y : x;
+  if (moving && !other->is_point) return false;
   double bound = x->bound * y->bound;
   llval ends[4], lo, hi;
   bool is_point = x->is_point && y->is_point;
@@ -214,7 +294,9 @@ static bool form_product(guards *g, const form *x, const form *y, form *out) {
       hi = pick(g, LLVMIntSGT, hi, ends[i]);
     }
   }
-  *out = (form){0, lo, hi, bound, is_point};
+  *out = (form){.is_runtime = moving, .lo = lo, .hi = hi, .bound = bound, .is_point = is_point};
+  if (moving && !is_dry(g))
+    out->step = limited(g, product(g, step_of(g, moving), other->lo, 2 * SAFE));
   return true;
 }
 
@@ -263,11 +345,11 @@ static bool form_min_max(guards *g, uint32_t op, form *out) {
   const inst *in = &g->k->p->code[op];
   form x, y, gap;
   if (!guards_form(g, in->arg[0], &x) || !guards_form(g, in->arg[1], &y)) return false;
-  if (!x.stride == !y.stride) return false;
+  if (form_moves(&x) == form_moves(&y)) return false;
   vyre_type type = (vyre_type)in->type;
   guards_require_type(g, &x, type);
   guards_require_type(g, &y, type);
-  bool is_first = x.stride != 0;
+  bool is_first = form_moves(&x);
   *out = is_first ? x : y;
   form smaller = (in->op == VYRE_OP_MIN) == is_first ? x : y;
   form larger = (in->op == VYRE_OP_MIN) == is_first ? y : x;
@@ -281,11 +363,11 @@ static bool form_counter(guards *g, uint32_t op, form *out) {
   const inst *in = &g->k->p->code[op];
   form lo, hi;
   if (!guards_form(g, in->arg[0], &lo) || !guards_form(g, in->arg[1], &hi)) return false;
-  if (lo.stride || hi.stride) return false;
+  if (form_moves(&lo) || form_moves(&hi)) return false;
   guards_require_type(g, &lo, (vyre_type)in->type);
   guards_require_type(g, &hi, (vyre_type)in->type);
   double bound = fmax(lo.bound, hi.bound) + 1;
-  *out = (form){0, lo.lo, difference_of(g, hi.hi, number(g, 1), bound), bound, false};
+  *out = (form){.lo = lo.lo, .hi = difference_of(g, hi.hi, number(g, 1), bound), .bound = bound};
   return true;
 }
 
@@ -293,7 +375,8 @@ static bool form_id(guards *g, const inst *in, form *out) {
   llval first = number(g, 0);
   if (in->arg[0] == 1) { // of the rows that are jammed
     if (!is_dry(g)) first = g->scalar->y[0];
-    *out = (form){0, first, sum(g, first, number(g, g->rows - 1), 0), 4294967296.0, false};
+    *out =
+        (form){.lo = first, .hi = sum(g, first, number(g, g->rows - 1), 0), .bound = 4294967296.0};
     return true;
   }
   double bound = 0;
@@ -301,7 +384,7 @@ static bool form_id(guards *g, const inst *in, form *out) {
     if (!is_dry(g)) first = g->scalar->x;
     bound = 2147483647.0;
   }
-  *out = (form){1, first, first, bound, true};
+  *out = (form){.stride = 1, .lo = first, .hi = first, .bound = bound, .is_point = true};
   return true;
 }
 
@@ -391,5 +474,10 @@ void guards_require_unequal(guards *g, const form *x, const form *y) {
 }
 
 void guards_require(guards *g, llval condition) {
-  if (!is_dry(g)) fail_if(g, LLVMBuildNot(g->scalar->b, condition, ""));
+  if (is_dry(g)) return;
+  llval fails = LLVMBuildNot(g->scalar->b, condition, "");
+  if (g->is_gating)
+    g->never = g->never ? LLVMBuildOr(g->scalar->b, g->never, fails, "") : fails;
+  else
+    fail_if(g, fails);
 }

@@ -78,10 +78,10 @@ static bool is_exit(const guards *g, uint32_t i) {
   return !in->arg[1] && leaves && last == i + 1;
 }
 
-static void plan_if(guards *g, uint32_t i, const shapes *shapes) {
+static void plan_if(guards *g, uint32_t i, const shapes *shapes, bool other) {
   const inst *in = &g->k->p->code[i];
   if (!(block_at(shapes, i)->parts & AXIS_X)) return;
-  bool guess = !is_exit(g, i);
+  bool guess = is_exit(g, i) == other;
   for (int attempt = 0; attempt < 2; attempt++, guess = !guess) {
     if (!assume_condition(g, in->arg[0], guess)) continue;
     g->assume[at(g, i)] = guess ? ASSUME_TRUE : ASSUME_FALSE;
@@ -120,7 +120,7 @@ static void mark_steps(guards *g, ref r) {
   case VYRE_OP_MAX:
     guards_form(g, in->arg[0], &x);
     guards_form(g, in->arg[1], &y);
-    *slot = x.stride ? ASSUME_FIRST : ASSUME_SECOND;
+    *slot = form_moves(&x) ? ASSUME_FIRST : ASSUME_SECOND;
     break;
   case VYRE_OP_COPY:
   case VYRE_OP_ADD:
@@ -196,8 +196,9 @@ static void find_set(guards *g) {
     if (g->k->p->code[i].op == VYRE_OP_SET) g->is_set[at(g, g->k->p->code[i].arg[0])] = true;
 }
 
-static bool is_fixed_op(const guards *g, uint32_t i, const phases *phases) {
+static bool is_fixed_op(const guards *g, uint32_t i) {
   const inst *in = &g->k->p->code[i];
+  if (g->is_common && g->is_common[at(g, i)]) return true;
   switch (in->op) {
   case VYRE_OP_PARAM:
   case VYRE_OP_LEN:
@@ -207,7 +208,6 @@ static bool is_fixed_op(const guards *g, uint32_t i, const phases *phases) {
   case VYRE_OP_GROUP_ID: return true;
   case VYRE_OP_GLOBAL_ID: return in->arg[0] == 2 || (in->arg[0] == 1 && g->rows == 1);
   case VYRE_OP_LOCAL_ID: return in->arg[0] != 0;
-  case VYRE_OP_FOR: return phases && phases->is_together && !phases->phase[at(g, i)];
   case VYRE_OP_GET:
     return !g->is_set[at(g, in->arg[0])] && is_fixed(g, g->k->p->code[in->arg[0]].arg[0]);
   default:
@@ -244,31 +244,35 @@ static uint32_t next_of(const guards *g, uint32_t i) {
   return i + 1;
 }
 
-bool guards_plan(kernel *k, const shapes *shapes, const phases *phases, unsigned rows,
-                 guards *out) {
-  *out = (guards){.k = k, .rows = rows};
+bool guards_plan(kernel *k, const shapes *shapes, guards_wish wish, guards *out) {
+  *out = (guards){.k = k, .rows = wish.rows};
+  if (wish.phases && wish.phases->is_together) out->is_common = wish.phases->is_common;
   range code = k->region->body;
   if (!allocate(out)) return false;
   find_set(out);
   for (uint32_t i = k->region->body.first; i < k->region->body.end; i++)
-    out->is_fixed[at(out, i)] = is_fixed_op(out, i, phases);
+    out->is_fixed[at(out, i)] = is_fixed_op(out, i);
   for (uint32_t i = code.first; i < code.end; i = next_of(out, i)) {
     const inst *in = &k->p->code[i];
-    if (in->op == VYRE_OP_IF) plan_if(out, i, shapes);
+    if (in->op == VYRE_OP_IF) plan_if(out, i, shapes, wish.other);
     if (is_access(in)) plan_access(out, i);
   }
   return true;
 }
 
-void guards_emit(guards *g, range code, emitter *scalar, llval x0, llval x1, llval *first,
-                 llval *end) {
+static void begin(guards *g, emitter *scalar, llval x0, llval x1) {
   uint32_t count = g->k->region->body.end - g->k->region->body.first;
   for (uint32_t i = 0; i < count; i++) g->is_known[i] = false;
   g->scalar = scalar;
   scalar->round++;
-  g->low = g->x0 = x0;
-  g->high = g->x1 = x1;
-  g->bad = NULL;
+  g->low = g->type_low = g->x0 = x0;
+  g->high = g->type_high = g->x1 = x1;
+  g->bad = g->never = NULL;
+}
+
+void guards_emit(guards *g, range code, emitter *scalar, llval x0, llval x1, llval *first,
+                 llval *end) {
+  begin(g, scalar, x0, x1);
   for (uint32_t i = code.first; i < code.end; i = next_of(g, i)) {
     uint8_t way = g->assume[at(g, i)];
     if (way == ASSUME_TRUE || way == ASSUME_FALSE)
@@ -281,6 +285,68 @@ void guards_emit(guards *g, range code, emitter *scalar, llval x0, llval x1, llv
   g->scalar = NULL;
 }
 
+bool guards_differ(const guards *x, const guards *y, range code) {
+  unsigned count = 0;
+  for (uint32_t i = code.first; i < code.end; i++) {
+    uint8_t way = x->assume[at(x, i)];
+    bool is_condition = way == ASSUME_TRUE || way == ASSUME_FALSE;
+    count += is_condition && way != y->assume[at(y, i)];
+  }
+  return count == 1;
+}
+
+// ---- gates --------------------------------------------------------------------------------------
+
+// The one `if` that does something, or 0.
+static uint32_t find_gate(const guards *g, range code, const bool *kept) {
+  uint32_t gate = 0;
+  for (uint32_t i = code.first; i < code.end; i++) {
+    const inst *in = &g->k->p->code[i];
+    uint32_t made = in->op == VYRE_OP_SET ? in->arg[0] : i;
+    if (g->is_common && g->is_common[at(g, made)]) continue;
+    if (kept && kept[at(g, made)]) return 0;
+    if (in->op == VYRE_OP_IF && !gate && !in->arg[1]) {
+      gate = i;
+      i = in->arg[2];
+      continue;
+    }
+    bool is_silent = op_is((vyre_op)in->op, OPF_PURE) || in->op == VYRE_OP_GET ||
+                     in->op == VYRE_OP_SET || in->op == VYRE_OP_VAR || in->op == VYRE_OP_ARRAY ||
+                     in->op == VYRE_OP_LOAD;
+    if (!is_silent) return 0;
+  }
+  return gate;
+}
+
+// Sound only where every form in the condition is the value itself, for the whole row.
+static llval is_sound(const guards *g) {
+  LLVMBuilderRef b = g->scalar->b;
+  llval starts = LLVMBuildICmp(b, LLVMIntSLE, g->type_low, g->x0, "");
+  llval ends = LLVMBuildICmp(b, LLVMIntSGE, g->type_high, g->x1, "");
+  llval ok = LLVMBuildAnd(b, starts, ends, "");
+  return g->bad ? LLVMBuildAnd(b, ok, LLVMBuildNot(b, g->bad, ""), "") : ok;
+}
+
+void guards_gate(guards *g, range code, const bool *kept, unsigned width, emitter *scalar,
+                 llval *x0, llval *x1) {
+  uint32_t gate = find_gate(g, code, kept);
+  g->is_gating = true;
+  bool ok = gate && assume_condition(g, g->k->p->code[gate].arg[0], true);
+  if (ok) {
+    LLVMBuilderRef b = scalar->b;
+    begin(g, scalar, *x0, *x1);
+    assume_condition(g, g->k->p->code[gate].arg[0], true);
+    llval sound = is_sound(g), skip = LLVMBuildSub(b, g->low, *x0, "");
+    skip = LLVMBuildAnd(b, skip, const_i64(g->k->u, ~(uint64_t)(width - 1)), "");
+    llval low = LLVMBuildAdd(b, *x0, skip, ""), high = g->high;
+    if (g->never) high = LLVMBuildSelect(b, g->never, low, high, "");
+    *x0 = LLVMBuildSelect(b, sound, low, *x0, "");
+    *x1 = LLVMBuildSelect(b, sound, high, *x1, "");
+    g->scalar = NULL;
+  }
+  g->is_gating = false;
+}
+
 // ---- exact indices ------------------------------------------------------------------------------
 
 // As an index of its own width, when nothing better is known.
@@ -288,40 +354,67 @@ static llval plain_index(const emitter *e, ref index, unsigned row) {
   return build_extend(e, ref_type(e->p, index), value_scalar(e, index, row));
 }
 
-static llval arithmetic_index(const guards *g, const emitter *e, const inst *in, unsigned row) {
-  llval x = guards_index(g, e, in->arg[0], row), y;
-  value_range count;
-  switch (in->op) {
-  case VYRE_OP_NEG: return LLVMBuildNSWSub(e->b, const_i64(e->u, 0), x, "");
-  case VYRE_OP_SHL:
-    count = range_of(&e->k->known, in->arg[1]);
+static llval next_to(const emitter *e, llval x, unsigned lane) {
+  return lane ? LLVMBuildNSWAdd(e->b, x, const_i64(e->u, lane), "") : x;
+}
+
+// Where the step is known when it runs, a product may pass 64 bits on the way to a sum that does
+// not: it wraps.
+static llval arithmetic_index(const guards *g, const emitter *e, ref index, unsigned row,
+                              unsigned lane) {
+  const inst *in = &e->p->code[index];
+  bool wraps = g->forms[at(g, index)].is_runtime;
+  llval x = guards_index(g, e, in->arg[0], row, lane), y;
+  if (in->op == VYRE_OP_NEG) {
+    y = x;
+    x = const_i64(e->u, 0);
+  } else if (in->op == VYRE_OP_SHL) {
+    value_range count = range_of(&e->k->known, in->arg[1]);
     y = const_i64(e->u, (uint64_t)1 << ((uint64_t)count.lo & (type_bits(in->type) - 1)));
-    return LLVMBuildNSWMul(e->b, x, y, "");
-  default: break;
+  } else {
+    y = guards_index(g, e, in->arg[1], row, lane);
   }
-  y = guards_index(g, e, in->arg[1], row);
-  if (in->op == VYRE_OP_ADD) return LLVMBuildNSWAdd(e->b, x, y, "");
-  if (in->op == VYRE_OP_SUB) return LLVMBuildNSWSub(e->b, x, y, "");
-  return LLVMBuildNSWMul(e->b, x, y, "");
+  switch (in->op) {
+  case VYRE_OP_ADD: return wraps ? LLVMBuildAdd(e->b, x, y, "") : LLVMBuildNSWAdd(e->b, x, y, "");
+  case VYRE_OP_SUB:
+  case VYRE_OP_NEG: return wraps ? LLVMBuildSub(e->b, x, y, "") : LLVMBuildNSWSub(e->b, x, y, "");
+  default: return wraps ? LLVMBuildMul(e->b, x, y, "") : LLVMBuildNSWMul(e->b, x, y, "");
+  }
 }
 
 // Follows the same steps as the form, so that it is the same number. What an earlier phase made is
 // not at hand, and the value itself is as good.
-llval guards_index(const guards *g, const emitter *e, ref index, unsigned row) {
+llval guards_index(const guards *g, const emitter *e, ref index, unsigned row, unsigned lane) {
   if (e->keep || is_fixed(g, index) || g->state[at(g, index)] != HAS_FORM)
     return plain_index(e, index, row);
   const inst *in = &e->p->code[index];
   uint8_t way = g->assume[at(g, index)];
   switch (in->op) {
-  case VYRE_OP_GLOBAL_ID: return in->arg[0] == 0 ? e->x : e->y[row];
-  case VYRE_OP_LOCAL_ID: return e->local_x;
+  case VYRE_OP_GLOBAL_ID: return in->arg[0] == 0 ? next_to(e, e->x, lane) : e->y[row];
+  case VYRE_OP_LOCAL_ID: return next_to(e, e->local_x, lane);
   case VYRE_OP_FOR:
     return e->wide[index - e->first] ? e->wide[index - e->first] : plain_index(e, index, row);
-  case VYRE_OP_GET: return guards_index(g, e, e->p->code[in->arg[0]].arg[0], row);
+  case VYRE_OP_GET: return guards_index(g, e, e->p->code[in->arg[0]].arg[0], row, lane);
   case VYRE_OP_COPY:
-  case VYRE_OP_CONVERT: return guards_index(g, e, in->arg[0], row);
+  case VYRE_OP_CONVERT: return guards_index(g, e, in->arg[0], row, lane);
   case VYRE_OP_MIN:
-  case VYRE_OP_MAX: return guards_index(g, e, in->arg[way == ASSUME_SECOND], row);
-  default: return arithmetic_index(g, e, in, row);
+  case VYRE_OP_MAX: return guards_index(g, e, in->arg[way == ASSUME_SECOND], row, lane);
+  default: return arithmetic_index(g, e, index, row, lane);
+  }
+}
+
+bool guards_can_index(const guards *g, ref index) {
+  if (is_fixed(g, index)) return true;
+  const inst *in = &g->k->p->code[index];
+  if (g->state[at(g, index)] != HAS_FORM) return false;
+  switch (in->op) {
+  case VYRE_OP_GLOBAL_ID:
+  case VYRE_OP_LOCAL_ID:
+  case VYRE_OP_FOR: return true;
+  case VYRE_OP_GET: return guards_can_index(g, g->k->p->code[in->arg[0]].arg[0]);
+  default:
+    for (int k = 0; k < op_table[in->op].operand_count; k++)
+      if (!guards_can_index(g, in->arg[k])) return false;
+    return true;
   }
 }

@@ -48,25 +48,40 @@ static unsigned rows_that_fit(const kernel *k, const plan *plan, const shapes *s
 
 bool choose_rows(kernel *k, plan *plan) {
   plan->rows = 1;
+  plan->jam_reason = JAM_NOT_ASKED;
   if (!k->region->is_elastic || k->region->rank < 2 || plan->width == 1 ||
       k->u->options->tier == VYRE_TIER_QUICK)
     return true;
-  if (!guards_plan(k, &plan->shapes, NULL, 2, &plan->jam_guards) ||
+  if (!guards_plan(k, &plan->shapes, (guards_wish){.rows = 2}, &plan->jam_guards) ||
       !shapes_compute(&k->u->arena, k->p, k->region, &k->known, plan->jam_guards.assume,
                       &plan->jam_shapes))
     return false;
-  if (!is_simple(k, &plan->jam_shapes) || !shares_loads(k, &plan->jam_shapes)) return true;
+  plan->jam_reason = !is_simple(k, &plan->jam_shapes)      ? JAM_CONTROL
+                     : !shares_loads(k, &plan->jam_shapes) ? JAM_NO_LOADS
+                                                           : JAM_REGISTERS;
+  if (plan->jam_reason != JAM_REGISTERS) return true;
   unsigned rows = rows_that_fit(k, plan, &plan->jam_shapes);
   if (rows < 2) return true;
+  plan->jam_reason = JAM_DONE;
   plan->rows = plan->jam_guards.rows = rows;
   return true;
 }
 
+static bool has_loop(const kernel *k) {
+  for (uint32_t i = k->region->body.first; i < k->region->body.end; i++)
+    if (k->p->code[i].op == VYRE_OP_FOR || k->p->code[i].op == VYRE_OP_WHILE) return true;
+  return false;
+}
+
+// Streams want long rows, so that a call costs nothing. Jammed rows want what they share in the
+// cache: narrow boxes, of many rows.
 void choose_tile(const kernel *k, const plan *plan, uint32_t tile[3]) {
-  (void)k;
-  if (plan->rows < 2) return;
-  tile[0] = 4 * plan->width;
-  tile[1] = plan->rows * 16;
+  if (plan->rows > 1) {
+    tile[0] = 4 * plan->width;
+    tile[1] = plan->rows * 16;
+  } else if (k->region->is_elastic && !has_loop(k)) {
+    tile[0] = 16384;
+  }
 }
 
 // ---- lowering -----------------------------------------------------------------------------------

@@ -13,8 +13,10 @@ static bool is_crossing(const emitter *e, uint32_t i) {
 
 static uint64_t slot_bytes(const emitter *e, uint32_t i) {
   const inst *in = &e->p->code[i];
-  if (in->op == VYRE_OP_ARRAY) return (array_bytes(e, i) + 63) / 64 * 64;
-  return (uint64_t)type_bytes(in->type) * (is_scalar(e, i) ? 1 : e->width);
+  uint64_t lanes = is_kept_scalar(e, i) ? 1 : e->width;
+  if (in->op == VYRE_OP_ARRAY)
+    return ((uint64_t)(in->arg[0] + 1) * lanes * type_bytes(in->type) + 63) / 64 * 64;
+  return type_bytes(in->type) * lanes;
 }
 
 static llval slot_at(const emitter *e, uint64_t offset, uint64_t bytes) {
@@ -27,25 +29,22 @@ llval keep_address(const emitter *e, uint32_t i) {
   return slot_at(e, e->keep->offset[i - e->first] - 1, slot_bytes(e, i));
 }
 
-static lltype slot_type(const emitter *e, uint32_t i) {
-  lltype element = type_memory(e->u, (vyre_type)e->p->code[i].type);
-  return is_scalar(e, i) ? element : type_vector_of(e, element);
-}
-
-static llval to_bytes(const emitter *e, uint32_t i, llval value) {
-  if (e->p->code[i].type != VYRE_BOOL) return value;
-  return LLVMBuildZExt(e->b, value, slot_type(e, i), "");
-}
-
+// A version that assumes more may have a scalar where the slot is a vector.
 static void store(const emitter *e, uint32_t i, llval value) {
-  llval stored = LLVMBuildStore(e->b, to_bytes(e, i, value), keep_address(e, i));
+  if (!is_kept_scalar(e, i) && is_scalar(e, i)) value = value_spread(e, i, value);
+  lltype byte = is_kept_scalar(e, i) ? e->u->i8 : type_vector_of(e, e->u->i8);
+  if (e->p->code[i].type == VYRE_BOOL) value = LLVMBuildZExt(e->b, value, byte, "");
+  llval stored = LLVMBuildStore(e->b, value, keep_address(e, i));
   LLVMSetAlignment(stored, type_bytes(e->p->code[i].type));
 }
 
 llval keep_load(const emitter *e, uint32_t i) {
-  llval v = LLVMBuildLoad2(e->b, slot_type(e, i), keep_address(e, i), "");
-  LLVMSetAlignment(v, type_bytes(e->p->code[i].type));
-  if (e->p->code[i].type != VYRE_BOOL) return v;
+  vyre_type type = (vyre_type)e->p->code[i].type;
+  lltype element = type_memory(e->u, type);
+  llval v = LLVMBuildLoad2(e->b, is_scalar(e, i) ? element : type_vector_of(e, element),
+                           keep_address(e, i), "");
+  LLVMSetAlignment(v, type_bytes(type));
+  if (type != VYRE_BOOL) return v;
   return LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
 }
 
@@ -73,7 +72,7 @@ static bool mark(emitter *e, uint32_t i) {
 
 static void need_memory(emitter *e, uint32_t i, uint32_t phase) {
   const phases *ph = e->keep->phases;
-  if (ph->phase[i - e->first] == phase || !mark(e, i)) return;
+  if (ph->phase[i - e->first] == phase || ph->is_common[i - e->first] || !mark(e, i)) return;
   e->declared[i - e->first] = 0;
   if (e->p->code[i].op == VYRE_OP_ARRAY) {
     e->storage[(size_t)(i - e->first) * e->rows] = keep_address(e, i);
@@ -88,7 +87,7 @@ static void need_value(emitter *e, ref r, uint32_t phase) {
   const phases *ph = e->keep->phases;
   if (ref_is_const(r) || ph->phase[r - e->first] == phase) return;
   const inst *in = &e->p->code[r];
-  if (in->op == VYRE_OP_FOR || !mark(e, r)) return; // a counter of the workgroup: always there
+  if (ph->is_common[r - e->first] || !mark(e, r)) return; // common values are always there
   if (!ph->is_cheap[r - e->first]) {
     value_set(e, r, 0, keep_load(e, r));
     return;
@@ -130,11 +129,14 @@ void keep_leave(emitter *e, range code) {
 
 // ---- slots --------------------------------------------------------------------------------------
 
-bool keeper_init(keeper *k, emitter *e, const phases *phases, uint64_t vectors) {
+bool keeper_init(keeper *k, emitter *e, const phases *phases, const shapes *shapes,
+                 uint64_t vectors) {
   const region *r = e->k->region;
   uint32_t count = r->body.end - r->body.first + 1;
   arena *a = &e->u->arena;
-  *k = (keeper){.phases = phases, .width = e->width};
+  *k = (keeper){.phases = phases, .shapes = shapes, .width = e->width};
+  const keeper *before = e->keep;
+  e->keep = k;
   k->offset = arena_alloc_array(a, count, sizeof *k->offset);
   k->steering = arena_alloc_array(a, count, sizeof(llval));
   if (!k->offset || !k->steering) return false;
@@ -143,9 +145,10 @@ bool keeper_init(keeper *k, emitter *e, const phases *phases, uint64_t vectors) 
     if (phases->is_crossing[slot])
       k->offset[slot] = 1 + kernel_scratch(e->k, vectors * slot_bytes(e, i));
     if (phases->is_together && phases->is_steering[slot] && !phases->is_cheap[slot] &&
-        e->p->code[i].op != VYRE_OP_FOR)
+        !phases->is_common[slot])
       k->steering[slot] = build_variable(e, e->u->scalars[e->p->code[i].type], "steering");
   }
+  e->keep = before;
   if (!phases->has_return) return true;
   k->gone_at = kernel_scratch(e->k, vectors * 4 * e->width);
   k->left = build_variable(e, e->u->i1, "left");

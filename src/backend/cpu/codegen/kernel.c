@@ -235,6 +235,16 @@ static bool flatten(const kernel *k, shapes from, shapes *s) {
   return true;
 }
 
+// In a workgroup as many invocations may be on one side of a condition as on the other.
+static bool plan_other(kernel *k, plan *plan, guards_wish wish) {
+  wish.other = true;
+  plan->has_other = plan->phases && plan->width > 1 && plan->guards.conditions;
+  if (!plan->has_other) return true;
+  return guards_plan(k, &plan->shapes, wish, &plan->other_guards) &&
+         shapes_compute(&k->u->arena, k->p, k->region, &k->known, plan->other_guards.assume,
+                        &plan->other_shapes);
+}
+
 static bool make_plan(kernel *k, plan *plan, phases *phases) {
   arena *a = &k->u->arena;
   if (!shapes_compute(a, k->p, k->region, &k->known, NULL, &plan->shapes)) return false;
@@ -243,14 +253,15 @@ static bool make_plan(kernel *k, plan *plan, phases *phases) {
     plan->phases = phases;
   }
   bool is_resumed = plan->phases && !phases->is_together;
-  if (!guards_plan(k, &plan->shapes, plan->phases, 1, &plan->guards)) return false;
+  guards_wish wish = {.phases = plan->phases, .rows = 1};
+  if (!guards_plan(k, &plan->shapes, wish, &plan->guards)) return false;
   if (is_resumed) plan->guards.count = 0;
   if (!shapes_compute(a, k->p, k->region, &k->known, plan->guards.assume, &plan->fast_shapes) ||
       !flatten(k, plan->shapes, &plan->flat))
     return false;
   if (!choose_width(k, &plan->fast_shapes, &plan->width)) return false;
   if (is_resumed) plan->width = 1;
-  if (!choose_rows(k, plan)) return false;
+  if (!choose_rows(k, plan) || !plan_other(k, plan, wish)) return false;
   if (plan->width == 1) plan->shapes = plan->flat;
   return plan->width != 1 || flatten(k, plan->fast_shapes, &plan->fast_shapes);
 }
@@ -264,6 +275,7 @@ bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
     return false;
   snprintf(out->symbol, sizeof out->symbol, "vyre_%u_%.40s", index, k.region->name);
   make_function(&k, out->symbol);
+  debug_function(&k, out->symbol);
   place_shared(&k);
   LLVMBuilderRef b = LLVMCreateBuilderInContext(u->context);
   llblock start = LLVMAppendBasicBlockInContext(u->context, k.function, "start");
@@ -280,6 +292,7 @@ bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
   LLVMDisposeBuilder(k.entry);
   out->width = plan.width;
   choose_tile(&k, &plan, out->tile_hint);
+  write_remarks(&k, &plan);
   out->scratch_bytes = k.scratch_bytes;
   return true;
 }

@@ -30,18 +30,30 @@ typedef struct row {
 // once before the row.
 typedef struct versions {
   emitter *fast, *part, *scalar;
-  emitter *jam; // for several rows at once, or NULL
-  guards guards, jam_guards;
+  emitter *jam;   // for several rows at once, or NULL
+  emitter *other; // as `fast`, with conditions assumed the other way, or NULL
+  guards guards, jam_guards, other_guards;
 } versions;
+
+// Why rows are not jammed.
+typedef enum jam_reason {
+  JAM_DONE,
+  JAM_NOT_ASKED, // one row, one lane, a workgroup's rows, or the quick tier
+  JAM_CONTROL,
+  JAM_NO_LOADS,
+  JAM_REGISTERS
+} jam_reason;
 
 typedef struct plan { // how a region is lowered
   unsigned width;
+  jam_reason jam_reason;
   shapes shapes, fast_shapes; // as it stands, and under the assumptions
   shapes flat;                // for one invocation: nothing differs along x
   guards guards;
   unsigned rows; // jammed; 1: none
-  shapes jam_shapes;
-  guards jam_guards;
+  shapes jam_shapes, other_shapes;
+  guards jam_guards, other_guards;
+  bool has_other;       // in workgroups with barriers: `other_guards` is a second way to be fast
   const phases *phases; // NULL when there is no barrier
 } plan;
 
@@ -63,9 +75,12 @@ void group_rows_end(kernel *k, LLVMBuilderRef b, const group_rows *g);
 // barrier.c, resume.c: a workgroup with barriers.
 void emit_phases(kernel *k, LLVMBuilderRef b, versions *v, const phases *phases, row *r);
 void emit_resumed(kernel *k, emitter *e, const phases *phases, row *r);
-bool keeper_init(keeper *k, emitter *e, const phases *phases, uint64_t vectors);
+bool keeper_init(keeper *k, emitter *e, const phases *phases, const shapes *shapes,
+                 uint64_t vectors);
 void keep_begin_vector(emitter *e, llblock skip);
 void keep_end_vector(emitter *e, llval all);
+
+void write_remarks(const kernel *k, const plan *plan); // remarks.c
 
 emitter *emitter_new(kernel *k, LLVMBuilderRef b, unsigned width, unsigned rows,
                      const shapes *shapes, const uint8_t *assume);

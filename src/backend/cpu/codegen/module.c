@@ -69,15 +69,27 @@ static void unit_close(unit *u) {
 
 // ---- passes and object code ---------------------------------------------------------------------
 
-static const char quick_passes[] = "function(sroa,early-cse)";
+static const char quick_passes[] = "function(sroa,early-cse,simplifycfg)";
 static const char full_passes[] =
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
     "instcombine<no-verify-fixpoint>,simplifycfg)";
 
+// Whether atomics take a lock is asked in front of the loops, not in them.
+static const char atomic_passes[] =
+    "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(licm,simple-loop-unswitch<nontrivial>),gvn,instcombine<no-verify-fixpoint>,"
+    "simplifycfg)";
+
+static const char *choose_passes(const unit *u) {
+  if (u->options->tier == VYRE_TIER_QUICK) return quick_passes;
+  for (uint32_t i = 1; i < u->p->code_count; i++)
+    if (op_is_atomic(u->p->code[i].op)) return atomic_passes;
+  return full_passes;
+}
+
 static vyre_status run_passes(unit *u, vyre_error *error) {
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  const char *passes = u->options->tier == VYRE_TIER_QUICK ? quick_passes : full_passes;
-  LLVMErrorRef failed = LLVMRunPasses(u->module, passes, u->target->machine, options);
+  LLVMErrorRef failed = LLVMRunPasses(u->module, choose_passes(u), u->target->machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (!failed) return VYRE_OK;
   char *message = LLVMGetErrorMessage(failed);
@@ -151,8 +163,10 @@ static vyre_status check_module(unit *u, vyre_error *error) {
 static vyre_status build(unit *u, cpu_code *out, vyre_error *error) {
   unit_open(u);
   strbuf_puts(&u->remarks, "");
+  debug_open(u);
   for (uint32_t i = 0; i < u->p->region_count; i++)
     if (!kernel_emit(u, i, &out->regions[i])) return error_out_of_memory(error);
+  debug_close(u);
   vyre_status status = check_module(u, error);
   if (status == VYRE_OK) status = run_passes(u, error);
   if (status == VYRE_OK) status = emit_all(u, out, error);

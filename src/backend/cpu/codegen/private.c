@@ -16,23 +16,23 @@ typedef struct private_place {
 // Larger arrays go to the scratch memory: threads have small stacks.
 enum { STACK_BYTES = 16384 };
 
+// Between phases an array lies in a slot, in the same way for every version of the code.
+static bool is_kept(const emitter *e, uint32_t op) {
+  return e->keep && e->keep->phases->is_crossing[op - e->first];
+}
+
 static private_place place_private(const emitter *e, uint32_t op, unsigned row) {
   const inst *in = &e->p->code[op];
   if (row >= row_count(e, op)) row = 0;
   return (private_place){.type = (vyre_type)in->type,
                          .element = type_memory(e->u, (vyre_type)in->type),
                          .length = in->arg[0],
-                         .is_vector = !is_scalar(e, op),
+                         .is_vector = !(is_kept(e, op) ? is_kept_scalar(e, op) : is_scalar(e, op)),
                          .data = e->storage[(size_t)(op - e->first) * e->rows + row]};
 }
 
 static uint64_t element_count(const emitter *e, const private_place *p) {
   return (p->length + 1) * (p->is_vector ? e->width : 1);
-}
-
-uint64_t array_bytes(const emitter *e, uint32_t op) {
-  private_place p = place_private(e, op, 0);
-  return element_count(e, &p) * type_bytes(p.type);
 }
 
 void emit_array(emitter *e, uint32_t i) {
@@ -41,7 +41,7 @@ void emit_array(emitter *e, uint32_t i) {
     private_place p = place_private(e, i, row);
     uint64_t bytes = element_count(e, &p) * type_bytes(p.type);
     llval *slot = &e->storage[(size_t)(i - e->first) * e->rows + row];
-    if (e->keep && e->keep->phases->is_crossing[i - e->first]) {
+    if (is_kept(e, i)) {
       if (!e->is_resumed) *slot = keep_address(e, i);
     } else if (!*slot && bytes <= STACK_BYTES) {
       *slot = build_variable(e, LLVMArrayType2(p.element, element_count(e, &p)), "array");
@@ -109,19 +109,19 @@ static llval load_at_vector(const emitter *e, const private_place *p, ref index,
     llval k = build_extract(e, at, lane);
     llval address = p->is_vector ? at_lane(e, p, k, lane) : at_element(e, p, k);
     llval one = LLVMBuildLoad2(e->b, p->element, address, "");
-    result = e->width == 1 ? one
-                           : LLVMBuildInsertElement(e->b, result, one,
-                                                    LLVMConstInt(e->u->i32, lane, false), "");
+    result = build_insert(e, result, one, lane);
   }
   return or_zero(e, ok, result);
 }
 
 void private_load(emitter *e, uint32_t i) {
   const inst *in = &e->p->code[i];
+  note_access(e, ACCESS_PRIVATE, false);
   for (unsigned row = 0; row < row_count(e, i); row++) {
     private_place p = place_private(e, mem_index(in->arg[0]), row);
     llval v = is_uniform(e, in->arg[1]) ? load_at_uniform(e, &p, in->arg[1], row)
                                         : load_at_vector(e, &p, in->arg[1], row);
+    if (p.is_vector && is_scalar(e, i)) v = build_extract(e, v, 0);
     value_set(e, i, row, from_memory(e, p.type, v));
   }
 }
@@ -158,6 +158,7 @@ void private_store(emitter *e, uint32_t i) {
   const inst *in = &e->p->code[i];
   uint32_t array = mem_index(in->arg[0]);
   bool keeps_old = e->exec && parted_since(e, array);
+  note_access(e, ACCESS_PRIVATE, false);
   for (unsigned row = 0; row < row_count(e, array); row++) {
     private_place p = place_private(e, array, row);
     if (is_uniform(e, in->arg[1]))

@@ -135,7 +135,7 @@ void emit_resumed(kernel *k, emitter *e, const phases *phases, row *r) {
   uint64_t count = (uint64_t)size[0] * size[1] * size[2];
   keeper *keep = arena_alloc(&k->u->arena, sizeof *keep);
   resumption *resume = arena_alloc(&k->u->arena, sizeof *resume);
-  if (!keep || !resume || !keeper_init(keep, e, phases, count)) return;
+  if (!keep || !resume || !keeper_init(keep, e, phases, e->shapes, count)) return;
   resume->state_at = kernel_scratch(k, count * 4);
   e->keep = keep;
   e->resumption = resume;

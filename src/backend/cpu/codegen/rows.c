@@ -123,12 +123,23 @@ bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out) 
   out->scalar = emitter_new(k, b, 1, 1, &plan->flat, NULL);
   if (!out->fast || !out->part || !out->scalar) return false;
   out->fast->guards = &out->guards;
-  out->jam = NULL;
-  if (plan->rows < 2) return true;
-  out->jam_guards = plan->jam_guards;
-  out->jam = emitter_new(k, b, plan->width, plan->rows, &plan->jam_shapes, plan->jam_guards.assume);
-  if (out->jam) out->jam->guards = &out->jam_guards;
-  return out->jam != NULL;
+  out->jam = out->other = NULL;
+  out->fast->is_main = plan->rows == 1;
+  if (plan->rows > 1) {
+    out->jam_guards = plan->jam_guards;
+    out->jam =
+        emitter_new(k, b, plan->width, plan->rows, &plan->jam_shapes, plan->jam_guards.assume);
+    if (!out->jam) return false;
+    out->jam->guards = &out->jam_guards;
+    out->jam->is_main = true;
+  }
+  if (plan->has_other) {
+    out->other_guards = plan->other_guards;
+    out->other = emitter_new(k, b, plan->width, 1, &plan->other_shapes, plan->other_guards.assume);
+    if (!out->other) return false;
+    out->other->guards = &out->other_guards;
+  }
+  return true;
 }
 
 // The stretch of the row for which the assumptions hold.
@@ -166,38 +177,71 @@ static bool is_even(const versions *v, const row *r) {
   return length % v->fast->width == 0;
 }
 
-// From x on: whole vectors as far as the stretch goes, else one vector lane by lane, and again.
-static void emit_mixed_row(kernel *k, versions *v, const row *r) {
-  LLVMBuilderRef b = v->fast->b;
-  llval first, end, width = const_i64(k->u, v->fast->width);
-  find_stretch(v, &v->guards, r, &first, &end);
-  llval last = LLVMBuildSub(b, end, width, "");
-  llblock before = LLVMGetInsertBlock(b), head = new_block(k, "row"), fast = new_block(k, "fast");
-  llblock rest = new_block(k, "rest"), part = new_block(k, "partly"),
-          done = new_block(k, "row_done");
-  LLVMBuildBr(b, head);
-  LLVMPositionBuilderAtEnd(b, head);
-  llval x = LLVMBuildPhi(b, k->u->i64, "x");
-  LLVMAddIncoming(x, (llval[]){r->x0}, &before, 1);
-  llval is_in = LLVMBuildICmp(b, LLVMIntSGE, x, first, "");
-  llval is_room = LLVMBuildICmp(b, LLVMIntSLE, x, last, "");
+// The row without what does nothing at its ends.
+static row cut_row(versions *v, const row *r) {
+  row cut = *r;
+  const keeper *keep = v->fast->keep;
+  // Who returned has to be counted, so everybody takes part.
+  if (!v->guards.count || (keep && keep->phases->has_return)) return cut;
+  place_vector(v->scalar, r, const_i64(v->scalar->u, 0));
+  guards_gate(&v->guards, r->code, keep ? keep->phases->is_crossing : NULL, v->fast->width,
+              v->scalar, &cut.x0, &cut.x1);
+  return cut;
+}
+
+// Where the row is: x, and the block that looks what to do from there.
+typedef struct walk {
+  versions *v;
+  const row *r;
+  llblock head;
+  llval x;
+} walk;
+
+static void go_on(const walk *w, llval x) {
+  LLVMBuilderRef b = w->v->fast->b;
+  llblock from = LLVMGetInsertBlock(b);
+  LLVMBuildBr(b, w->head);
+  LLVMAddIncoming(w->x, &x, &from, 1);
+}
+
+// At x: whole vectors as far as the stretch goes, then look again. Else on in the block returned.
+static void try_stretch(kernel *k, const walk *w, emitter *e, llval first, llval end) {
+  LLVMBuilderRef b = e->b;
+  llval width = const_i64(k->u, e->width), last = LLVMBuildSub(b, end, width, "");
+  llblock fast = new_block(k, "fast"), rest = new_block(k, "rest");
+  llval is_in = LLVMBuildICmp(b, LLVMIntSGE, w->x, first, "");
+  llval is_room = LLVMBuildICmp(b, LLVMIntSLE, w->x, last, "");
   LLVMBuildCondBr(b, LLVMBuildAnd(b, is_in, is_room, ""), fast, rest);
   LLVMPositionBuilderAtEnd(b, fast);
-  llval turns = LLVMBuildUDiv(b, LLVMBuildSub(b, last, x, ""), width, "");
+  llval turns = LLVMBuildUDiv(b, LLVMBuildSub(b, last, w->x, ""), width, "");
   llval whole = LLVMBuildMul(b, LLVMBuildAdd(b, turns, const_i64(k->u, 1), ""), width, "");
-  llval stop = LLVMBuildAdd(b, x, whole, "");
-  emit_stretch(k, v->fast, r, x, stop);
-  llblock latch = LLVMGetInsertBlock(b);
-  LLVMBuildBr(b, head);
-  LLVMAddIncoming(x, &stop, &latch, 1);
+  llval stop = LLVMBuildAdd(b, w->x, whole, "");
+  emit_stretch(k, e, w->r, w->x, stop);
+  go_on(w, stop);
   LLVMPositionBuilderAtEnd(b, rest);
-  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, x, r->x1, ""), part, done);
+}
+
+// From x on: whole vectors as far as a stretch goes, else one vector lane by lane, and again.
+static void emit_mixed_row(kernel *k, versions *v, const row *whole) {
+  LLVMBuilderRef b = v->fast->b;
+  row cut = cut_row(v, whole);
+  llval first, end, other_first = NULL, other_end = NULL;
+  bool has_other = v->other && guards_differ(&v->guards, &v->other_guards, whole->code);
+  find_stretch(v, &v->guards, &cut, &first, &end);
+  if (has_other) find_stretch(v, &v->other_guards, &cut, &other_first, &other_end);
+  walk w = {.v = v, .r = &cut, .head = new_block(k, "row")};
+  llblock before = LLVMGetInsertBlock(b), part = new_block(k, "partly");
+  llblock done = new_block(k, "row_done");
+  LLVMBuildBr(b, w.head);
+  LLVMPositionBuilderAtEnd(b, w.head);
+  w.x = LLVMBuildPhi(b, k->u->i64, "x");
+  LLVMAddIncoming(w.x, &cut.x0, &before, 1);
+  try_stretch(k, &w, v->fast, first, end);
+  if (has_other) try_stretch(k, &w, v->other, other_first, other_end);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, w.x, cut.x1, ""), part, done);
   LLVMPositionBuilderAtEnd(b, part);
-  emit_vector(v->part, r, x, v->part->width == 1 ? NULL : tail_mask(v->part, x, r->x1));
-  llval after = LLVMBuildNSWAdd(b, x, width, "");
-  llblock from = LLVMGetInsertBlock(b);
-  LLVMBuildBr(b, head);
-  LLVMAddIncoming(x, &after, &from, 1);
+  emit_vector(v->part, &cut, w.x, v->part->width == 1 ? NULL : tail_mask(v->part, w.x, cut.x1));
+  go_on(&w, LLVMBuildNSWAdd(b, w.x, const_i64(k->u, v->fast->width), ""));
   LLVMPositionBuilderAtEnd(b, done);
 }
 

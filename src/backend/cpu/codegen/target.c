@@ -83,7 +83,7 @@ vyre_status target_open(const cpu_options *options, target *out, vyre_error *err
   } else {
     find_facts(out, name, extra);
     LLVMCodeGenOptLevel level =
-        options->tier == VYRE_TIER_QUICK ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault;
+        options->tier == VYRE_TIER_QUICK ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
     out->machine = LLVMCreateTargetMachine(found, triple, name, extra, level, LLVMRelocPIC,
                                            LLVMCodeModelSmall);
     if (!out->machine)

@@ -9,13 +9,16 @@
 // A loop's body counts as if it ran this often.
 enum { LOOP_WEIGHT = 10, DEEPEST = 4 };
 
+enum { FEW_VECTORS = 6 };
+
 typedef struct estimate {
   const kernel *k;
   const shapes *shapes;
   uint64_t weight[9]; // of operations on elements of so many bytes
   uint32_t *last;     // per operation: where its value or variable is used last
   uint32_t pressure;  // most vectors that live at once
-  bool has_loop;
+  uint32_t vectors;   // operations on vectors
+  bool has_loop, has_atomic;
 } estimate;
 
 static bool is_vector(const estimate *s, uint32_t i) {
@@ -34,6 +37,8 @@ static void weigh(estimate *s) {
     if (opens && depth++ < DEEPEST) factor *= LOOP_WEIGHT;
     if (closes && --depth < DEEPEST) factor /= LOOP_WEIGHT;
     s->has_loop |= opens;
+    s->has_atomic |= op_is_atomic(in->op) && mem_space(in->arg[0]) == MEM_BUFFER;
+    s->vectors += in->type && is_vector(s, i);
     if (in->type && in->type != VYRE_BOOL && is_vector(s, i))
       s->weight[type_bytes(in->type)] += factor;
     if (in->op == VYRE_OP_STORE && !ref_is_const(in->arg[1]) && !ref_is_const(in->arg[2]))
@@ -123,11 +128,17 @@ bool choose_width(const kernel *k, const shapes *shapes, unsigned *out) {
   weigh(&s);
   find_last(&s);
   find_pressure(&s, ending);
+  // Lanes take turns at an atomic: with little else to do, vectors only delay them.
+  if (s.has_atomic && !s.has_loop && s.vectors <= FEW_VECTORS) {
+    *out = 1;
+    return true;
+  }
   unsigned registers = k->u->target->has_predicates ? 30 : 15;
   unsigned width = k->u->target->vector_bits / 8 / element_bytes(&s);
   // Without a loop, values that do not fit go to the stack once, and longer chains of independent
   // work are worth more.
-  if (!s.has_loop || s.pressure * 2 <= registers + 3) width *= 2;
+  bool is_quick = k->u->options->tier == VYRE_TIER_QUICK;
+  if (!is_quick && (!s.has_loop || s.pressure * 2 <= registers + 3)) width *= 2;
   if (width > 64) width = 64;
   *out = k->region->is_elastic ? width : largest_divisor(width, k->region->workgroup[0]);
   return true;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+//
+// Loads of buffers and shared arrays. By the index: one scalar for all (uniform), neighbours
+// upwards or downwards, fields of records, or anything (lane by lane). Where nothing proves the
+// index to be inside, a load out of bounds reads element 0 instead, which is always there (an empty
+// buffer points to zeros), and gives zero.
+#include "backend/cpu/codegen/access.h"
+#include "backend/cpu/codegen/guard.h"
+
+static llval zero_of(const emitter *e, const place *p, bool is_vector) {
+  return LLVMConstNull(is_vector ? type_vector_of(e, p->element) : p->element);
+}
+
+static llval load_element(const emitter *e, const place *p, llval index) {
+  llval v = LLVMBuildLoad2(e->b, p->element, place_at(e, p, index), "");
+  return kernel_mark(e->k, v, p->mem);
+}
+
+static llval load_uniform(const emitter *e, const place *p, uint32_t i, unsigned row) {
+  llval index = index_scalar(e, i, row);
+  if (!row) note_access(e, ACCESS_UNIFORM, !is_inside(e, p, i));
+  if (is_inside(e, p, i)) return from_memory(e, p->type, load_element(e, p, index));
+  llval ok = inside_scalar(e, p, index);
+  llval safe = LLVMBuildSelect(e->b, ok, index, const_i64(e->u, 0), "");
+  llval loaded = LLVMBuildSelect(e->b, ok, load_element(e, p, safe), zero_of(e, p, false), "");
+  return from_memory(e, p->type, loaded);
+}
+
+// ---- neighbours ---------------------------------------------------------------------------------
+
+llval load_wide(const emitter *e, const place *p, llval address) {
+  llval v = LLVMBuildLoad2(e->b, type_vector_of(e, p->element), address, "");
+  LLVMSetAlignment(v, type_bytes(p->type));
+  return kernel_mark(e->k, v, p->mem);
+}
+
+static llval load_masked(const emitter *e, const place *p, llval address, llval bits) {
+  lltype types[2] = {type_vector_of(e, p->element), e->u->ptr};
+  llval args[4] = {address, LLVMConstInt(e->u->i32, type_bytes(p->type), false), bits,
+                   zero_of(e, p, true)};
+  return kernel_mark(e->k, build_intrinsic(e, "llvm.masked.load", types, 2, args, 4), p->mem);
+}
+
+// ---- records ------------------------------------------------------------------------------------
+
+// One field of as many records as there are lanes: all of them at once, and a shuffle.
+static llval load_field(const emitter *e, const place *p, uint32_t i, unsigned row) {
+  unsigned record = e->guards->record[i - e->first], field = e->guards->field[i - e->first];
+  unsigned count = record * e->width;
+  llval first = LLVMBuildSub(e->b, index_scalar(e, i, row), const_i64(e->u, field), "");
+  lltype type = LLVMVectorType(p->element, count);
+  llval all = LLVMBuildLoad2(e->b, type, place_at(e, p, first), "");
+  LLVMSetAlignment(all, type_bytes(p->type));
+  kernel_mark(e->k, all, p->mem);
+  llval lanes[64];
+  for (unsigned k = 0; k < e->width; k++)
+    lanes[k] = LLVMConstInt(e->u->i32, k * record + field, false);
+  return LLVMBuildShuffleVector(e->b, all, LLVMGetPoison(type), LLVMConstVector(lanes, e->width),
+                                "");
+}
+
+// ---- anything -----------------------------------------------------------------------------------
+
+// One element after the other; lanes without their bit read element 0 and give zero.
+static llval load_lanes(const emitter *e, const place *p, uint32_t i, unsigned row, llval bits) {
+  bool is_stepping = !bits && access_class_of(e, i) == ACCESS_STEPS;
+  llval indices = is_stepping ? NULL : value_vector(e, e->p->code[i].arg[1], row);
+  if (bits) indices = LLVMBuildSelect(e->b, bits, indices, LLVMConstNull(LLVMTypeOf(indices)), "");
+  llval result = LLVMGetPoison(type_vector_of(e, p->element));
+  for (unsigned lane = 0; lane < e->width; lane++) {
+    llval at = lane_index(e, i, row, lane, indices);
+    result = build_insert(e, result, load_element(e, p, at), lane);
+  }
+  return bits ? LLVMBuildSelect(e->b, bits, result, zero_of(e, p, true), "") : result;
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+// Where some are out of bounds, or not known not to be.
+static llval load_checked(const emitter *e, const place *p, uint32_t i, unsigned row) {
+  access_class class = access_class_of(e, i);
+  llval bits = access_bits(e, p, i, row);
+  if (bits && is_line(e, i) && can_mask(e, p)) {
+    bits = build_reversed(e, bits, class);
+    return build_reversed(e, load_masked(e, p, line_address(e, p, i, row), bits), class);
+  }
+  return load_lanes(e, p, i, row, bits);
+}
+
+// One compare for all lanes, where the index is a line that nothing is known of before the row.
+static llval load_looking(const emitter *e, const place *p, uint32_t i, unsigned row) {
+  llblock wide = build_block(e, "wide"), checked = build_block(e, "checked");
+  llblock after = build_block(e, "loaded");
+  LLVMBuildCondBr(e->b, line_is_inside(e, p, i, row), wide, checked);
+  build_at(e, wide);
+  llval fast =
+      build_reversed(e, load_wide(e, p, line_address(e, p, i, row)), access_class_of(e, i));
+  llblock from_wide = LLVMGetInsertBlock(e->b);
+  build_go(e, after);
+  build_at(e, checked);
+  llval slow = load_checked(e, p, i, row);
+  llblock from_checked = LLVMGetInsertBlock(e->b);
+  build_go(e, after);
+  build_at(e, after);
+  llval result = LLVMBuildPhi(e->b, LLVMTypeOf(fast), "");
+  LLVMAddIncoming(result, (llval[]){fast, slow}, (llblock[]){from_wide, from_checked}, 2);
+  return result;
+}
+
+// Lanes that are not active may read what is inside: only the bounds matter.
+static llval load_vector(const emitter *e, const place *p, uint32_t i, unsigned row) {
+  access_class class = access_class_of(e, i);
+  bool is_line = class == ACCESS_CONTIGUOUS || class == ACCESS_REVERSED;
+  bool is_proven = is_assumed(e, i) || (!e->exec && is_inside(e, p, i));
+  if (!row) note_access(e, class, !is_proven && !(is_line && e->guards));
+  if (is_line && is_proven)
+    return build_reversed(e, load_wide(e, p, line_address(e, p, i, row)), class);
+  if (is_line && e->guards) return load_looking(e, p, i, row);
+  if (class == ACCESS_RECORD) return load_field(e, p, i, row);
+  if (class == ACCESS_STEPS) return load_lanes(e, p, i, row, NULL); // all are inside
+  return load_checked(e, p, i, row);
+}
+
+void emit_load(emitter *e, uint32_t i) {
+  const inst *in = &e->p->code[i];
+  if (mem_space(in->arg[0]) == MEM_PRIVATE) {
+    private_load(e, i);
+    return;
+  }
+  place p = place_of(e, in->arg[0]);
+  for (unsigned row = 0; row < row_count(e, i); row++)
+    value_set(e, i, row,
+              is_uniform(e, in->arg[1]) ? load_uniform(e, &p, i, row)
+                                        : from_memory(e, p.type, load_vector(e, &p, i, row)));
+}
