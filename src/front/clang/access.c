@@ -37,16 +37,26 @@ static int64_t find_leaf(lowering *l, base *b, const pointer *p, int64_t disp, v
   return -1;
 }
 
+// An index as it is written: one that was only widened to 64 bits means the same without.
+static ref index_at(lowering *l, const pointer *p, int64_t disp) {
+  ref index = pointer_index(l, p, disp);
+  if (ref_is_const(index) || e_is_named(l, index)) return index;
+  const inst *in = builder_inst(l->b, index);
+  bool is_widened = in->op == VYRE_OP_CONVERT && type_bits(in->type) == 64 &&
+                    type_is_index(e_type(l, in->arg[0])) && type_bits(e_type(l, in->arg[0])) == 32;
+  return is_widened ? in->arg[0] : index;
+}
+
 static ref load_words(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type) {
   note_access(l, b, type);
   note(l, &b->is_read);
   watch(l, b);
   uint32_t count = type_bytes(type) / b->word_bytes;
-  if (count <= 1) return e_bits(l, type, vyre_build_load(l->b, b->mem, pointer_index(l, p, disp)));
+  if (count <= 1) return e_bits(l, type, vyre_build_load(l->b, b->mem, index_at(l, p, disp)));
   piece pieces[8];
   for (uint32_t i = 0; i < count && i < 8; i++) {
     uint64_t at = (uint64_t)i * b->word_bytes;
-    pieces[i] = (piece){at, vyre_build_load(l->b, b->mem, pointer_index(l, p, disp + (int64_t)at))};
+    pieces[i] = (piece){at, vyre_build_load(l->b, b->mem, index_at(l, p, disp + (int64_t)at))};
   }
   return bits_cut(l, pieces, count, 0, type);
 }
@@ -97,7 +107,7 @@ static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref
     if (count < 1) count = 1;
     for (uint32_t i = 0; i < count; i++) {
       uint64_t at = (uint64_t)i * b->word_bytes;
-      vyre_build_store(l->b, b->mem, pointer_index(l, p, disp + (int64_t)at),
+      vyre_build_store(l->b, b->mem, index_at(l, p, disp + (int64_t)at),
                        bits_cut(l, &(piece){0, v}, 1, at, b->word));
     }
     return;
@@ -248,7 +258,7 @@ vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, bool is_ord
   if (b->word_bytes != type_bytes(type) && !l->changed)
     lower_refuse(l, offset, "an atomic operation on memory that is also accessed in smaller parts",
                  "access it with one size only");
-  *index = pointer_index(l, p, 0);
+  *index = index_at(l, p, 0);
   return b->mem;
 }
 

@@ -199,5 +199,7 @@ ref e_let(lowering *l, ref r, uint32_t since, const char *name) {
 }
 
 void e_suggest(lowering *l, ref r, uint32_t since, const char *name) {
-  if (can_be_named(l, r, since)) e_name(l, r, name);
+  if (!can_be_named(l, r, since)) return;
+  unsigned rule = op_table[builder_inst(l->b, r)->op].rule;
+  if (rule != RULE_PARAM && rule != RULE_AXIS) e_name(l, r, name); // these have names
 }

@@ -244,7 +244,7 @@ static void begin_round(lowering *l) {
   if (l->named_capacity) memset(l->is_named, 0, l->named_capacity);
   for (uint32_t i = 0; i < l->base_count; i++) {
     l->bases[i]->kind = B_NONE;
-    l->bases[i]->is_hoisted = l->bases[i]->has_buffer = false;
+    l->bases[i]->is_hoisted = l->bases[i]->has_buffer = l->bases[i]->is_declaring = false;
   }
   l->null = base_new(l, l, FACT_BASE);
   l->null->kind = B_NULL;
@@ -290,7 +290,7 @@ static void finish(lowering *l, vyre_program **out) {
       error_place(l->u->error, l->u->source.name, l->u->source.text, l->u->source.size, place - 1);
     unit_bail(l->u);
   }
-  status = prune(made, out, l->u->error);
+  status = tidy(made, out, l->u->error);
   vyre_program_release(made);
   if (status != VYRE_OK) unit_bail(l->u);
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+//
+// Values, places and objects of the lowering. A pointer is a set of memory objects (usually one),
+// the number of the one it points into, and an offset. Every value is taken apart into cells, one
+// per leaf of its type. All of it lives in the unit's arena.
+#ifndef VYRE_FRONT_CLANG_VALUE_H
+#define VYRE_FRONT_CLANG_VALUE_H
+
+#include "front/clang/ast.h"
+#include "front/clang/emit.h"
+
+typedef struct base base;
+
+typedef struct base_set {
+  base **at;
+  uint32_t count, capacity;
+} base_set;
+
+typedef struct pointer {
+  base_set *set;
+  ref sel;      // which of several, u32; 0 when there is only one
+  ref index;    // in words of the bases; 0: none
+  int64_t disp; // bytes
+} pointer;
+
+typedef struct cell {
+  ref v;            // the value of a scalar
+  const pointer *p; // the value of a pointer
+} cell;
+
+typedef struct value {
+  const ctype *type;
+  cell *at; // one per leaf
+} value;
+
+// Where an lvalue is.
+typedef struct place {
+  const ctype *type;
+  pointer at;
+  uint8_t lane_count; // not 0: these lanes of the vector `whole` that is at `at`
+  uint8_t lanes[16];
+  const ctype *whole;
+} place;
+
+typedef enum base_kind {
+  B_NONE,   // not declared yet in this round
+  B_VALUE,  // cells hold values
+  B_PARAM,  // parameters of the program: cells hold their numbers
+  B_VARS,   // cells hold variables
+  B_MEMORY, // an array or a buffer
+  B_TABLE,  // constants: cells hold them, `mem` a buffer with the same content once it is needed
+  B_NULL,   // the null pointer
+} base_kind;
+
+typedef struct var_cell { // of B_VARS: a scalar's variable, or the variables of a pointer
+  vyre_var v;             // scalar, or the pointer's index
+  vyre_var sel;           // of a pointer with several bases
+} var_cell;
+
+// One object of the source in one place of the inlined program.
+struct base {
+  // Facts; they only grow.
+  bool is_read, is_written, is_atomic;
+  bool in_memory;    // private: variables do not do
+  bool is_mutable;   // private: values do not do
+  bool is_dynamic;   // a table is indexed by a value
+  bool is_mixed;     // accessed as several types
+  vyre_type access;  // the type that it is accessed as; VYRE_VOID: not yet
+  vyre_type order;   // as which it is compared by atomics; VYRE_VOID: not
+  uint64_t grain;    // greatest common divisor of sizes, strides and displacements; 0: none yet
+  base_set **stored; // per leaf that is a pointer: what was stored there
+  base_set held;     // of an object in memory: all pointers that were stored into it
+  uint32_t number;   // in order of creation
+  uint64_t *table;   // of a constant object: the bits of its leaves
+
+  // Of this round.
+  base_kind kind;
+  const char *name;
+  const ctype *type;
+  addr_space space;
+  uint64_t size; // bytes; 0: unknown
+  cell *cells;
+  var_cell *vars;
+  vyre_mem mem;
+  bool has_buffer;     // B_TABLE: `mem` is one
+  vyre_type word;      // of `mem`
+  uint32_t word_bytes; // also for pointers into B_VARS
+  bool is_hoisted;     // declared before the switch that declares it
+  bool is_declaring;   // its initialiser is being lowered
+  base *self;          // a set of one
+  base_set alone;
+  uint32_t offset;
+};
+
+// ---- base.c: objects ----------------------------------------------------------------------------
+
+base *base_of_decl(lowering *l, const decl *d);
+base *base_new(lowering *l, const void *key, int kind);
+// Gives a private object its storage of this round. `init` may have no cells: all zero. A constant
+// has its own name; a parameter of an inlined function is what it was called with.
+typedef enum base_use { BASE_MUTABLE, BASE_CONSTANT, BASE_PARAMETER } base_use;
+void base_declare(lowering *l, base *b, const char *name, const ctype *type, base_use use,
+                  const value *init, uint32_t since, uint32_t offset);
+void base_declare_table(lowering *l, base *b, const char *name, const ctype *type,
+                        const value *init, uint32_t offset);
+void base_fill_table(lowering *l, base *b); // its region
+void base_declare_shared(lowering *l, base *b, const char *name, const ctype *type,
+                         uint64_t size_bytes, uint32_t offset);
+void base_grain(lowering *l, base *b, uint64_t bytes); // a size, stride or displacement
+void base_indexed(lowering *l, base *b); // its address is computed: registers do not do
+void base_words(lowering *l, base *b);   // chooses the word of this round from the facts
+vyre_type base_first_type(lowering *l, const ctype *type, uint32_t offset);
+
+// ---- access.c: loads and stores -----------------------------------------------------------------
+
+value load(lowering *l, const place *from, uint32_t offset);
+void store(lowering *l, const place *to, value v, uint32_t offset);
+ref load_scalar(lowering *l, const pointer *p, int64_t disp, vyre_type type, uint32_t offset);
+void store_scalar(lowering *l, const pointer *p, int64_t disp, ref v, uint32_t offset);
+// The memory and index of an atomic access; both must be single and exact.
+// `is_order`: the sign of the elements matters.
+vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, bool is_order, ref *index,
+                      uint32_t offset);
+
+// ---- bits.c: the same bytes cut differently -----------------------------------------------------
+
+// A scalar that stands at byte `at` of something.
+typedef struct piece {
+  uint64_t at;
+  ref v;
+} piece;
+// The scalar of `type` at byte `at`, cut from little-endian pieces; zero where there are none.
+ref bits_cut(lowering *l, const piece *pieces, uint32_t count, uint64_t at, vyre_type type);
+// Bytes from `at` on of the value, as `type`.
+value bits_as(lowering *l, value v, uint64_t at, const ctype *type, uint32_t offset);
+
+// ---- pointer.c ----------------------------------------------------------------------------------
+
+pointer pointer_to(lowering *l, base *b);
+pointer pointer_null(lowering *l);
+pointer pointer_add(lowering *l, pointer p, ref i, uint64_t stride);
+pointer pointer_select(lowering *l, ref c, const pointer *x, const pointer *y);
+ref pointer_compare(lowering *l, vyre_op op, const pointer *x, const pointer *y);
+ref pointer_difference(lowering *l, const pointer *x, const pointer *y, uint64_t stride);
+ref pointer_is_set(lowering *l, const pointer *p);                  // not null
+ref pointer_is_in(lowering *l, const pointer *p, uint32_t number);  // points into that of its set
+ref pointer_index(lowering *l, const pointer *p, int64_t disp);     // in words, never 0
+ref pointer_sel(lowering *l, const pointer *p, const base_set *in); // its number in another set
+uint32_t pointer_word(lowering *l, const pointer *p);
+const pointer *pointer_keep(lowering *l, pointer p); // a copy in the arena
+bool pointer_is_small(const pointer *p);
+
+// ---- value.c ------------------------------------------------------------------------------------
+
+value value_new(lowering *l, const ctype *type, uint32_t offset);
+value value_zero(lowering *l, const ctype *type, uint32_t offset);
+value value_scalar(lowering *l, ref v); // of the type of `v`
+value value_pointer(lowering *l, const ctype *type, pointer p);
+value value_convert(lowering *l, value v, const ctype *to, uint32_t offset);
+ref value_lane(lowering *l, vyre_type type, ref x); // as e_convert, but true is -1
+value value_select(lowering *l, ref c, value x, value y);
+uint32_t type_leaf_count(lowering *l, const ctype *type, uint32_t offset);
+
+#endif
