@@ -70,6 +70,7 @@ value builtin(lowering *l, node *n) {
   if (n->count > MOST_OPERANDS || (row && (n->count < row->least || n->count > row->most)))
     refuse(l, n);
   for (uint32_t i = 0; i < n->count; i++) {
+    if (row && row->whole == special_number) continue; // its operand is a string
     args[i] = rvalue(l, n->kid[i]);
     if (row && row->each && !type_is_arithmetic(args[i].type)) refuse(l, n);
   }

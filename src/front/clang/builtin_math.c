@@ -282,6 +282,13 @@ ref each_nan(lowering *l, const ref *x, int what) {
   return e_nan(l, type_bits(e_type(l, x[0])) == 64 ? VYRE_F64 : VYRE_F32);
 }
 
+// INFINITY, HUGE_VAL and NAN.
+value special_number(lowering *l, node *n, const value *args, int what) {
+  (void)args;
+  vyre_type type = n->type->scalar;
+  return value_scalar(l, what == 'n' ? e_nan(l, type) : e_infinity(l, type));
+}
+
 ref each_nextafter(lowering *l, const ref *x, int what) {
   (void)what;
   vyre_type type = e_type(l, x[0]), word = type_signed(type_bytes(type));

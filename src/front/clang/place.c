@@ -25,6 +25,10 @@ place temporary(lowering *l, node *n, const ctype *type, const value *init) {
 
 static place name(lowering *l, node *n) {
   base *b = base_of_decl(l, n->decl);
+  if (b->kind == B_NONE && b->is_declaring) { // int i = i + 1
+    value none = {n->decl->type, NULL};
+    base_declare(l, b, n->decl->name, n->decl->type, BASE_MUTABLE, &none, 0, n->offset);
+  }
   if (b->kind == B_NONE) lower_decl(l, n->decl); // at file scope, or not yet given its value
   return (place){.type = n->decl->type, .at = pointer_to(l, b)};
 }

@@ -224,7 +224,9 @@ void lower_decl(lowering *l, decl *d) {
   lower_at(l, d->offset);
   uint32_t since = builder_code_count(l->b);
   value init = {d->type, NULL};
+  b->is_declaring = true;
   if (d->init) init = init_value(l, d->type, d->init);
+  b->is_declaring = false;
   bool is_table =
       d->space == SPACE_CONSTANT || (d->type->kind == T_ARRAY && d->is_const && d->writes == 0);
   if (is_table && init.at && all_constant(l, &init)) {
