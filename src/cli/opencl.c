@@ -38,7 +38,7 @@ void opencl_free(opencl_words *w) {
 static char *build_text(const opencl_words *words) {
   strbuf build = {0};
   if (words && (words->failed || words->build.failed)) return NULL;
-  if (words) strbuf_add(&build, words->build.at, words->build.size);
+  if (words && words->build.size) strbuf_add(&build, words->build.at, words->build.size);
   return strbuf_take(&build, NULL);
 }
 
