@@ -1,5 +1,5 @@
 // Common and geometric functions. mix, dot and what is built on them are sums of products, which the
-// driver may fuse.
+// driver fuses.
 // RUN: clcompare %s:common --grid 256 a=rand:256 b=rand:256 c=rand:256:0:1 o=zeros:4096
 // RUN: clcompare %s:sums --grid 256 --ulp 64 a=rand:256:1:4 b=rand:256:1:4 o=zeros:4096
 // RUN: clcompare %s:doubles --grid 64 a=rand:64 b=rand:64 o=zeros:512

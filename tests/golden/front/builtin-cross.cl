@@ -1,7 +1,6 @@
-// cross: each component is a difference of two products, which the driver fuses, so that the exact
-// values are written down.
-// RUN: vyre run %s --grid 1 a=1,2,3,0 b=-4,5,0.5,0 o=zeros:8 --print o
-// CHECK: -14 -12.5 13 0 -14 -12.5 13 0
+// cross, of three components and of four, whose last one is zero.
+// RUN: clcompare %s --grid 64 a=rand:64 b=rand:64 o=zeros:128
+// CHECK: crossed: ok
 kernel void crossed(global const float4 *a, global const float4 *b, global float4 *o) {
   int i = get_global_id(0);
   o[2 * i] = cross(a[i], b[i]);

@@ -83,6 +83,8 @@ kernel void longs(global const long *a, global const long *b, global const long 
   p[11] = min(x, y);
   p[12] = max(x, y);
   p[13] = clamp(x, -1000000L, 5000000000L);
+  p[14] = mad_sat(x, y >> 61, z);
+  p[15] = mad_sat(x, y, z);
 }
 kernel void ulongs(global const ulong *a, global const ulong *b, global const ulong *c,
                    global ulong *o) {
@@ -101,6 +103,8 @@ kernel void ulongs(global const ulong *a, global const ulong *b, global const ul
   p[9] = mad_hi(x, y, z);
   p[10] = min(x, y);
   p[11] = max(x, y);
+  p[12] = mad_sat(x, y, z);
+  p[13] = mad_sat(x >> 30, y >> 34, z);
 }
 kernel void chars(global const char *a, global const char *b, global const char *c, global char *o,
                   global short *w) {

@@ -1,5 +1,5 @@
-// mad_sat of 64 bits: the driver's is wrong there, so the values are written down. The largest and
-// smallest results, carries between the halves, and sums that come back into range.
+// mad_sat of 64 bits at its edges: the largest and smallest results, carries between the halves, and
+// sums that come back into range.
 // RUN: vyre run %s:signed_ones --grid 8 x=1,4611686018427387904,-4611686018427387904,9223372036854775807,-9223372036854775808,3037000500,-3037000500,4294967296 y=1,2,2,1,-1,3037000500,3037000500,4294967296 z=1,0,0,1,-1,0,0,-1 o=zeros:8 --print o
 // RUN: vyre run %s:unsigned_ones --grid 4 x=4294967296,4294967295,18446744073709551615,2 y=4294967296,4294967297,1,3 z=0,1,1,4 o=zeros:4 --print o
 // CHECK: 0: 2 9223372036854775807
