@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What README.md shows is what happens: its kernel, its command, its mistake, its C code.
+# What README.md shows is what happens: its kernels, its commands, its mistake, its C code.
 set -uo pipefail
 PATH=$VYRE_BUILD:$PATH
 readme=$PWD/README.md
@@ -16,7 +16,10 @@ diff <(tail -n +2 examples/saxpy.vyre) "$work/saxpy.vyre" ||
 # A shown command and what it prints: up to the end of the block.
 shown() { sed -n "/^\\$ $1/,/^\`\`\`/p" "$readme" | sed '1d;$d'; }
 cd "$work" || exit 1
-diff <(shown "vyre run") <(vyre run saxpy.vyre a=2 x=iota:8 y=ones:8 --print y) || bad=1
+diff <(shown "vyre run saxpy.vyre") <(vyre run saxpy.vyre a=2 x=iota:8 y=ones:8 --print y) || bad=1
+sed -n '/^kernel void saxpy/,/^}/p' "$readme" >kernels.cl
+diff <(shown "vyre run kernels.cl") \
+  <(vyre run kernels.cl:saxpy a=2 x=iota:8 y=ones:8 --grid 8 --print y) || bad=1
 sed -i 's/a \* x\[i\]/a * i/' saxpy.vyre
 diff <(shown "vyre check") <(vyre check saxpy.vyre 2>&1) || bad=1
 
