@@ -443,7 +443,9 @@ VYRE_API vyre_status vyre_runtime_load(vyre_runtime *runtime, vyre_program *prog
 VYRE_API void vyre_kernel_free(vyre_kernel *kernel);
 VYRE_API vyre_status vyre_kernel_dispatch(vyre_kernel *kernel, const vyre_dispatch_args *args,
                                           vyre_report *report, vyre_error *error);
-/* Starts a dispatch; spans must stay valid until vyre_completion_wait, which also frees it. */
+/* Starts a dispatch. Submitted dispatches run in their order, on a thread of the runtime. What the
+ * spans point to must stay until vyre_completion_wait, which also frees the completion; it is
+ * waited for before its runtime is freed. */
 VYRE_API vyre_status vyre_kernel_submit(vyre_kernel *kernel, const vyre_dispatch_args *args,
                                         vyre_completion **out, vyre_error *error);
 VYRE_API bool vyre_completion_is_done(const vyre_completion *completion);

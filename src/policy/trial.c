@@ -178,7 +178,8 @@ trial_decision trial_measure(trial_candidate *candidates, uint32_t count,
     }
     for (uint32_t k = 0; k < count; k++) {
       uint32_t i = round % 2 ? count - 1 - k : k;
-      if (extra ? is_contender(&t, &d, i) : candidates[i].sample_count <= round) take_sample(&t, i);
+      bool is_asked = !extra || is_contender(&t, &d, i);
+      if (is_asked && candidates[i].sample_count <= round) take_sample(&t, i);
     }
   }
   return decide(&t);

@@ -105,7 +105,8 @@ typedef struct store_tuning_row {
   store_samples samples;
 } store_tuning_row;
 
-// Merges the latest `limit` regions of a device into the hints, the latest last.
+// Merges the latest `limit` regions of a device, or of all when it is NULL, into the hints, the
+// latest last.
 vyre_status store_load_regions(store *s, const char *device, uint32_t limit, hints *into,
                                vyre_error *error);
 // By backend.
@@ -115,7 +116,8 @@ vyre_status store_load_latencies(store *s, const char *device, const char *op,
 // By shape.
 vyre_status store_load_tunings(store *s, const char *device, const char *key, arena *memory,
                                store_tuning_row **rows, uint32_t *count, vyre_error *error);
-// Sums over all ways of predicting; the caller's strings stay NULL.
+// Sums over all ways of predicting, and over all devices when `device` is NULL; the strings of
+// *out stay NULL.
 vyre_status store_load_speculation(store *s, const char *device, const uint8_t *fingerprint,
                                    store_speculation *out, vyre_error *error);
 // Appends the rows of the program's last compile; their texts are in the arena.

@@ -33,14 +33,16 @@ static void variant_free(variant *v) {
   vyre_executable_release(v->executable);
   opt_report_free(&v->report);
   free(v->decisions);
+  free(v->sums);
   free(v);
 }
 
 static vyre_status compile_variant(variant *v, vyre_program *program,
-                                   const variant_request *request, const hints *h,
+                                   const variant_request *request, const vyre_kernel *k,
                                    vyre_error *error) {
   optimize_options options = {.mode = request->optimize ? OPTIMIZE_SELECTED : OPTIMIZE_NOTHING,
-                              .hints = h};
+                              .hints = k->runtime->hints,
+                              .previous = request->optimize ? &k->earlier : NULL};
   optimize_result optimized;
   vyre_status status = optimize_program(program, &options, &optimized, error);
   if (status == VYRE_OK) {
@@ -67,14 +69,22 @@ vyre_status variant_make(vyre_kernel *k, const variant_request *request, variant
   variant *v = calloc(1, sizeof *v);
   if (!v) return error_out_of_memory(error);
   v->origin = request->origin;
+  if (request->optimize) evidence_load_passes(k);
   uint64_t start = clock_now_ns();
-  vyre_status status = compile_variant(v, program, request, k->runtime->hints, error);
+  vyre_status status = compile_variant(v, program, request, k, error);
   v->compile_ns = clock_now_ns() - start;
+  if (status == VYRE_OK) {
+    v->sums_count = executable_program(v->executable)->region_count;
+    v->sums = calloc(v->sums_count + 1u, sizeof *v->sums);
+    if (!v->sums) status = error_out_of_memory(error);
+  }
   if (status != VYRE_OK) {
     variant_free(v);
     return status;
   }
   v->backend = executable_backend(v->executable)->id;
+  v->device = evidence_device(k->runtime, v->backend);
+  if (request->optimize && !request->program) evidence_keep_passes(k, &v->report);
   pthread_mutex_lock(&k->lock);
   v->next = k->variants;
   k->variants = v;
@@ -168,12 +178,18 @@ static vyre_status make_plan(vyre_kernel *k, uint32_t size_class, plan **out, vy
 
 enum { REGIONS_ON_STACK = 32 };
 
-static void record(vyre_kernel *k, plan *p, const vyre_report *r) {
+static void record(vyre_kernel *k, plan *p, variant *v, const vyre_report *r) {
+  vyre_runtime *rt = k->runtime;
   uint64_t number = atomic_fetch_add_explicit(&p->dispatches, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&p->total_ns, r->wall_ns, memory_order_relaxed);
-  atomic_store_explicit(&p->ring[number % RING], r->wall_ns, memory_order_relaxed);
-  for (uint32_t i = 0; i < r->region_count; i++)
-    hints_record(k->runtime->hints, r->regions[i].name, r->regions[i].time_ns, r->regions[i].bytes);
+  atomic_store_explicit(&p->ring[number % RING], evidence_sample(v->device, r->wall_ns),
+                        memory_order_relaxed);
+  for (uint32_t i = 0; i < r->region_count; i++) {
+    const vyre_region_report *row = &r->regions[i];
+    hints_record(rt->hints, row->name, row->time_ns, row->bytes);
+    if (i < v->sums_count) evidence_region_add(&v->sums[i], row->time_ns, row->bytes);
+  }
+  if (rt->worker && !worker_is_poked(rt->worker)) worker_poke(rt->worker);
 }
 
 // A variant that fails where the first one worked is given up for good; the answer comes from the
@@ -193,15 +209,18 @@ static vyre_status fall_back(vyre_kernel *k, plan *p, variant *failed,
   return VYRE_OK;
 }
 
-static vyre_status run_plan(vyre_kernel *k, plan *p, variant *v, const vyre_dispatch_args *args,
+// *v becomes the first variant when it had to answer instead.
+static vyre_status run_plan(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch_args *args,
                             vyre_report *report, vyre_error *error) {
   vyre_dispatch_args shaped = *args;
   if (!args->workgroup[0] && !args->workgroup[1] && !args->workgroup[2])
     memcpy(shaped.workgroup, p->tuned, sizeof shaped.workgroup);
-  vyre_status status = vyre_dispatch(v->executable, &shaped, report, error);
+  vyre_status status = vyre_dispatch((*v)->executable, &shaped, report, error);
   bool is_backends_fault = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
-  if (!is_backends_fault || v == p->first) return status;
-  return fall_back(k, p, v, args, report, error);
+  if (!is_backends_fault || *v == p->first) return status;
+  status = fall_back(k, p, *v, args, report, error);
+  *v = p->first;
+  return status;
 }
 
 static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
@@ -217,7 +236,7 @@ static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
   return false;
 }
 
-static vyre_status check_arguments(const vyre_kernel *k, const vyre_dispatch_args *args,
+vyre_status kernel_check_arguments(const vyre_kernel *k, const vyre_dispatch_args *args,
                                    vyre_error *error) {
   if (k && args && (args->buffers || !args->buffer_count)) return VYRE_OK;
   return error_set(error, VYRE_ERROR_ARGUMENT,
@@ -227,7 +246,7 @@ static vyre_status check_arguments(const vyre_kernel *k, const vyre_dispatch_arg
 
 vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
                                  vyre_report *report, vyre_error *error) {
-  vyre_status status = check_arguments(k, args, error);
+  vyre_status status = kernel_check_arguments(k, args, error);
   if (status != VYRE_OK) return status;
   uint32_t size_class = plan_size_class(args);
   plan *p = atomic_load_explicit(&k->plans[size_class], memory_order_acquire);
@@ -239,62 +258,14 @@ vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
   vyre_region_report regions[REGIONS_ON_STACK];
   vyre_report own = {.regions = regions, .region_capacity = REGIONS_ON_STACK};
   vyre_report *r = report && report->region_capacity ? report : &own;
-  status = run_plan(k, p, v, args, r, error);
-  if (status == VYRE_OK) record(k, p, r);
+  status = run_plan(k, p, &v, args, r, error);
+  if (status == VYRE_OK) record(k, p, v, r);
   if (report && r == &own) {
     report->wall_ns = own.wall_ns;
     report->device_ns = own.device_ns;
     report->operations = own.operations;
     report->region_count = 0;
   }
-  return status;
-}
-
-// ---- asynchronous -------------------------------------------------------------------------------
-
-struct vyre_completion {
-  vyre_kernel *kernel;
-  vyre_dispatch_args args;
-  pthread_t thread;
-  atomic_bool is_done;
-  vyre_status status;
-  vyre_error error;
-};
-
-static void *run_submitted(void *argument) {
-  vyre_completion *c = argument;
-  c->status = vyre_kernel_dispatch(c->kernel, &c->args, NULL, &c->error);
-  atomic_store_explicit(&c->is_done, true, memory_order_release);
-  return NULL;
-}
-
-vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
-                               vyre_completion **out, vyre_error *error) {
-  vyre_status status = check_arguments(k, args, error);
-  if (status != VYRE_OK) return status;
-  vyre_completion *c = calloc(1, sizeof *c);
-  if (!c) return error_out_of_memory(error);
-  c->kernel = k;
-  c->args = *args;
-  if (pthread_create(&c->thread, NULL, run_submitted, c)) {
-    free(c);
-    return error_set(error, VYRE_ERROR_BACKEND,
-                     "no thread could be started for a dispatch. Fix: raise the limit of "
-                     "processes, or wait for earlier dispatches first");
-  }
-  *out = c;
-  return VYRE_OK;
-}
-
-bool vyre_completion_is_done(const vyre_completion *c) {
-  return atomic_load_explicit(&((vyre_completion *)c)->is_done, memory_order_acquire);
-}
-
-vyre_status vyre_completion_wait(vyre_completion *c, vyre_error *error) {
-  pthread_join(c->thread, NULL);
-  vyre_status status = c->status;
-  if (error && status != VYRE_OK) *error = c->error;
-  free(c);
   return status;
 }
 
@@ -314,6 +285,7 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
   k->predictor = rt->options.specialise && k->key_count && k->key_count <= PREDICT_MAX_VALUES
                      ? predictor_new(k->key_count, 0)
                      : NULL;
+  evidence_load_speculation(k);
   pthread_mutex_init(&k->lock, NULL);
   pthread_mutex_lock(&rt->lock);
   k->next_in_runtime = rt->kernels;
@@ -326,9 +298,12 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
 void vyre_kernel_free(vyre_kernel *k) {
   if (!k) return;
   vyre_runtime *rt = k->runtime;
-  // Jobs that mention the kernel end first.
+  // Jobs that mention the kernel end first; a submitted dispatch may still begin one.
+  submit_wait(k);
   if (rt->worker && atomic_load(&k->pending)) worker_wait_idle(rt->worker);
+  special_judge_all(k);
   pthread_mutex_lock(&rt->lock);
+  evidence_gather(k);
   vyre_kernel **at = &rt->kernels;
   while (*at != k) at = &(*at)->next_in_runtime;
   *at = k->next_in_runtime;
@@ -339,6 +314,8 @@ void vyre_kernel_free(vyre_kernel *k) {
     next = v->next;
     variant_free(v);
   }
+  opt_report_free(&k->earlier);
+  arena_free(&k->memory);
   predictor_free(k->predictor);
   vyre_program_release(k->program);
   pthread_mutex_destroy(&k->lock);

@@ -14,6 +14,7 @@
 #include "policy/speculate.h"
 #include "policy/tune_cache.h"
 #include "runtime/capture.h"
+#include "runtime/evidence.h"
 #include "runtime/worker.h"
 
 #include <pthread.h>
@@ -24,6 +25,7 @@ enum {
   MAX_CANDIDATES = 8, // variants tried when a plan is learned about
   DEFAULT_LEARN_AFTER = 16,
   SPECIAL_SLOTS = 128, // specialised variants of a kernel
+  SEEN_SLOTS = 256,
 };
 
 // A program compiled in one way.
@@ -38,6 +40,9 @@ typedef struct variant {
   select_decision *decisions;
   size_t pass_count;
   uint32_t region_count;
+  uint32_t device;       // number in the evidence
+  uint32_t sums_count;   // regions of what was compiled
+  evidence_region *sums; // one per such region
 } variant;
 
 typedef enum plan_state {
@@ -77,8 +82,9 @@ typedef struct plan {
   _Atomic(variant *) current;
   variant *first; // compiled quickly; the fallback
   atomic_uint_fast64_t dispatches, total_ns, failures;
-  atomic_uint_fast64_t ring[RING];
-  atomic_uint state; // plan_state
+  atomic_uint_fast64_t ring[RING]; // evidence_sample
+  uint64_t gathered;               // samples that the evidence has; under the kernel's lock
+  atomic_uint state;               // plan_state
 
   // Written by the job that learns, under the kernel's lock; read by explain.
   plan_reason reason;
@@ -96,8 +102,16 @@ typedef struct special {
   uint64_t *key; // parameters in canonical bits, then lengths
   variant *variant;
   bool was_predicted;
+  bool is_judged; // its outcome is known
+  predict_kind kind;
+  uint64_t cost_ns, born; // born: when, counted in changes of the arguments
   atomic_bool was_used;
 } special;
+
+// What became of variants that were prepared ahead, since it was last gathered.
+typedef struct special_outcome {
+  uint64_t used, unused, compile_ns, saved_ns;
+} special_outcome;
 
 struct vyre_kernel {
   vyre_runtime *runtime;
@@ -112,8 +126,19 @@ struct vyre_kernel {
   uint32_t special_count, key_count;
   uint32_t speculated, speculated_used;
   speculate_decision last_decision;
+  special_outcome outcomes[PREDICT_KIND_COUNT];
+  uint64_t changes, last_hash;  // how often the arguments changed
+  uint64_t seen[SEEN_SLOTS];    // hashes of arguments, to know those that come again
+  uint64_t begun_ns, wasted_ns; // first dispatch; time spent on what nobody used
+  uint32_t special_device;
   _Atomic(special *) specials[SPECIAL_SLOTS]; // open addressing; read without the lock
   atomic_uint pending;                        // background jobs that mention the kernel
+  atomic_uint submitted;                      // dispatches that wait for their turn
+
+  // Of the background alone.
+  arena memory;
+  opt_report earlier; // of the program's last compile, maybe in another process
+  bool has_earlier;
 };
 
 struct vyre_runtime {
@@ -121,6 +146,10 @@ struct vyre_runtime {
   char backend[32]; // forced one, or empty
   hints *hints;
   worker *worker;
+  pthread_mutex_t submit_lock; // of the submitter, and of waiting for it
+  pthread_cond_t submit_done;
+  worker *submitter; // made by the first submit
+  evidence evidence;
   pthread_mutex_t files; // of the two tables and their files
   route_table *routes;
   tune_mode tune_mode;
@@ -130,7 +159,13 @@ struct vyre_runtime {
 };
 
 // What the user is told once.
-enum { NOTICE_BACKEND_FAILED = 1, NOTICE_WRONG_RESULT = 2, NOTICE_NO_THREAD = 4, NOTICE_STORE = 8 };
+enum {
+  NOTICE_BACKEND_FAILED = 1,
+  NOTICE_WRONG_RESULT = 2,
+  NOTICE_NO_THREAD = 4,
+  NOTICE_STORE = 8,
+  NOTICE_EVIDENCE = 16
+};
 void runtime_notice(vyre_runtime *rt, uint32_t kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -151,6 +186,12 @@ typedef struct variant_request {
 vyre_status variant_make(vyre_kernel *k, const variant_request *request, variant **out,
                          vyre_error *error);
 
+// Whether there is something to dispatch at all.
+vyre_status kernel_check_arguments(const vyre_kernel *k, const vyre_dispatch_args *args,
+                                   vyre_error *error);
+// Waits until no submitted dispatch of the kernel is left.
+void submit_wait(vyre_kernel *k);
+
 uint32_t plan_size_class(const vyre_dispatch_args *args);
 // Starts to learn about the plan when it is time to; takes copies of the inputs.
 void learn_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args);
@@ -163,5 +204,7 @@ void tune_begin(vyre_kernel *k, plan *p, capture *inputs, const capture_output *
 // are compiled in the background.
 variant *special_find(vyre_kernel *k, const vyre_dispatch_args *args);
 void special_free_all(vyre_kernel *k);
+// Counts what was prepared and never used, before the kernel is freed.
+void special_judge_all(vyre_kernel *k);
 
 #endif

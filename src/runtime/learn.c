@@ -155,6 +155,29 @@ static uint32_t observe(const learn_job *j, route_observation *out) {
   return count;
 }
 
+// What the trials measured is evidence as well: of each backend, its fastest variant's samples.
+static void keep_samples(const learn_job *j) {
+  vyre_runtime *rt = j->kernel->runtime;
+  store_latency rows[MAX_CANDIDATES];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < j->count; i++) {
+    bool is_fastest = !j->trials[i].rejected && j->trials[i].sample_count;
+    for (uint32_t k = 0; k < j->count && is_fastest; k++)
+      is_fastest = k == i || strcmp(j->variants[k]->backend, j->variants[i]->backend) ||
+                   j->trials[k].rejected || j->trials[k].median_ns > j->trials[i].median_ns ||
+                   (j->trials[k].median_ns == j->trials[i].median_ns && k > i);
+    if (is_fastest)
+      rows[count++] = (store_latency){evidence_device_name(rt, j->variants[i]->device),
+                                      j->kernel->program->name,
+                                      j->variants[i]->backend,
+                                      j->kernel->program->fingerprint,
+                                      j->plan->size_class,
+                                      j->trials[i].samples,
+                                      j->trials[i].sample_count};
+  }
+  evidence_keep_latencies(rt, rows, count);
+}
+
 static void keep_route(learn_job *j, const variant *winner, trial_reason reason) {
   vyre_runtime *rt = j->kernel->runtime;
   if (!rt->routes || rt->backend[0]) return;
@@ -208,6 +231,7 @@ static void decide(learn_job *j) {
                                     : REASON_NOT_FASTER;
   take_notes(j, winner, why);
   p->reason = why;
+  keep_samples(j);
   if (!is_routed && j->count > 1) keep_route(j, j->variants[winner], d.reason);
   tune_begin(j->kernel, p, &j->inputs, &j->expected, j->variants[winner]);
   atomic_store_explicit(&p->current, j->variants[winner], memory_order_release);

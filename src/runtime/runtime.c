@@ -64,6 +64,10 @@ void runtime_save_routes(vyre_runtime *rt) {
   free(path);
 }
 
+static void flush(void *runtime) {
+  evidence_flush(runtime);
+}
+
 vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime **out,
                              vyre_error *error) {
   vyre_runtime_options defaults = {0};
@@ -79,10 +83,14 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
   rt->options.backend = NULL; // the copy is what counts
   pthread_mutex_init(&rt->lock, NULL);
   pthread_mutex_init(&rt->files, NULL);
+  pthread_mutex_init(&rt->submit_lock, NULL);
+  pthread_cond_init(&rt->submit_done, NULL);
   load_files(rt);
   rt->hints = hints_new(&HINTS_RUNTIME);
+  evidence_open(rt);
   if (!options->no_learning) {
-    rt->worker = worker_new();
+    rt->worker = worker_new(&(worker_options){
+        .in_background = true, .tick = flush, .tick_ns = EVIDENCE_TICK_NS, .context = rt});
     if (!rt->worker)
       runtime_notice(
           rt, NOTICE_NO_THREAD,
@@ -98,15 +106,20 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
 
 void vyre_runtime_settle(vyre_runtime *rt) {
   if (rt->worker) worker_wait_idle(rt->worker);
+  evidence_flush(rt);
 }
 
 void vyre_runtime_free(vyre_runtime *rt) {
   if (!rt) return;
+  worker_free(rt->submitter); // what waits for its turn completes with an error
   worker_free(rt->worker);
   rt->worker = NULL;
   while (rt->kernels) vyre_kernel_free(rt->kernels);
+  evidence_close(rt);
   hints_free(rt->hints);
   route_table_free(rt->routes);
+  pthread_cond_destroy(&rt->submit_done);
+  pthread_mutex_destroy(&rt->submit_lock);
   pthread_mutex_destroy(&rt->files);
   pthread_mutex_destroy(&rt->lock);
   free(rt);

@@ -11,6 +11,8 @@ typedef struct shape_job {
   capture *inputs;
   const capture_output *expected;
   variant *variant;
+  const store_tuning_row *earlier; // of the same key, from earlier sweeps
+  uint32_t earlier_count;
 } shape_job;
 
 static vyre_status run_shape(void *context, tune_shape shape, uint64_t *elapsed_ns,
@@ -32,6 +34,39 @@ static vyre_status check_shape(void *context, tune_shape shape, vyre_error *erro
              : VYRE_ERROR_VERIFY;
 }
 
+// As many as settle a comparison: a candidate with fewer is measured again.
+enum { ENOUGH_EARLIER = 3 * TRIAL_ROUNDS };
+
+static uint32_t earlier_samples(void *context, tune_shape shape, uint64_t *samples,
+                                uint32_t capacity) {
+  const shape_job *j = context;
+  for (uint32_t i = 0; i < j->earlier_count; i++) {
+    const store_samples *s = &j->earlier[i].samples;
+    if (memcmp(j->earlier[i].shape, shape.axis, sizeof shape.axis)) continue;
+    if (capacity > ENOUGH_EARLIER) capacity = ENOUGH_EARLIER;
+    uint32_t count = s->recent_count < capacity ? s->recent_count : capacity;
+    memcpy(samples, s->recent_ns + s->recent_count - count, count * sizeof *samples);
+    return count;
+  }
+  return 0;
+}
+
+static void keep_samples(vyre_runtime *rt, const char *device, const char *key,
+                         const tune_sweep_result *result) {
+  store_tuning rows[TUNE_MAX_CANDIDATES + 1];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < result->count && count <= TUNE_MAX_CANDIDATES; i++) {
+    const trial_candidate *t = &result->trials[i];
+    uint32_t old = result->rows[i].earlier_samples;
+    if (t->rejected || t->sample_count <= old) continue;
+    store_tuning row = {
+        .device = device, .key = key, .ns = t->samples + old, .count = t->sample_count - old};
+    memcpy(row.shape, result->rows[i].shape.axis, sizeof row.shape);
+    rows[count++] = row;
+  }
+  evidence_keep_tunings(rt, rows, count);
+}
+
 static const region *first_elastic(const vyre_program *p) {
   for (uint32_t i = 0; i < p->region_count; i++)
     if (p->regions[i].is_elastic) return &p->regions[i];
@@ -48,8 +83,8 @@ static tune_key key_of(const vyre_program *p, const region *r, const capture *in
   return tune_key_make(p->fingerprint, &shape);
 }
 
-static void sweep(plan *p, shape_job *j, const region *r, tuner *t, const char *key,
-                  const vyre_device *device) {
+static void sweep(vyre_runtime *rt, plan *p, shape_job *j, const region *r, tuner *t,
+                  const char *key, const vyre_device *device) {
   tune_shape shapes[TUNE_MAX_CANDIDATES];
   tune_limits limits = {.max_invocations = device->max_workgroup};
   uint32_t count = tune_shapes(r->rank, (uint32_t[3]){0, 0, 0}, &limits, shapes);
@@ -57,13 +92,22 @@ static void sweep(plan *p, shape_job *j, const region *r, tuner *t, const char *
       .usual = {{r->workgroup[0], r->workgroup[1], r->workgroup[2]}},
       .run = run_shape,
       .check = check_shape,
+      .earlier = earlier_samples,
       .context = j,
   };
   tune_sweep_result result;
-  if (tune_sweep(shapes, count, &options, &result, NULL) != VYRE_OK) return;
+  arena memory = ARENA_INIT;
+  j->earlier = evidence_load_tunings(rt, device->adapter, key, &memory, &j->earlier_count);
+  vyre_status status = tune_sweep(shapes, count, &options, &result, NULL);
+  arena_free(&memory);
+  if (status != VYRE_OK) return;
+  keep_samples(rt, device->adapter, key, &result);
   p->tune_reason = trial_reason_name(result.decision.reason);
-  if (result.decision.winner != TRIAL_NONE) {
-    tune_shape won = result.rows[result.decision.winner].shape;
+  int winner = result.decision.winner;
+  vyre_error error;
+  // One that was measured in an earlier process was proven there; it is proven here as well.
+  if (winner != TRIAL_NONE && check_shape(j, result.rows[winner].shape, &error) == VYRE_OK) {
+    tune_shape won = result.rows[winner].shape;
     memcpy(p->tuned, won.axis, sizeof p->tuned);
     (void)tuner_record_decision(t, key, won, NULL);
   }
@@ -79,20 +123,18 @@ void tune_begin(vyre_kernel *k, plan *p, capture *inputs, const capture_output *
   if (!r || rt->options.no_store) return;
   if (vyre_backend_devices(v->backend, &device, 1, &devices, NULL) != VYRE_OK || !devices) return;
   note_sink notes = runtime_notes(rt);
-  pthread_mutex_lock(&rt->files);
   tuner *t = tuner_new(device.adapter, rt->tune_mode, &notes);
   tune_key key = key_of(k->program, r, inputs);
-  shape_job j = {inputs, expected, v};
+  shape_job j = {.inputs = inputs, .expected = expected, .variant = v};
   vyre_error error;
   if (t && tuner_is_decided(t, key.text)) {
     tune_shape shape = tuner_resolve(t, key.text);
     p->tune_reason = "decided-before";
     if (check_shape(&j, shape, &error) == VYRE_OK) memcpy(p->tuned, shape.axis, sizeof p->tuned);
   } else if (t && rt->tune_mode == TUNE_ON) {
-    sweep(p, &j, r, t, key.text, &device);
+    sweep(rt, p, &j, r, t, key.text, &device);
     if (tuner_persist(t, &notes, &error) != VYRE_OK)
       runtime_notice(rt, NOTICE_STORE, "launch shapes are not kept: %s", error.message);
   }
   tuner_free(t);
-  pthread_mutex_unlock(&rt->files);
 }

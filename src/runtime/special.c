@@ -3,9 +3,11 @@
 // Specialised variants: the program with its parameters and lengths as constants, one per set of
 // arguments. A dispatch looks for its own; on a miss the general variant answers, and the
 // background compiles the missing one from a copy of the inputs, proves it on them, and publishes
-// it. Then it asks the predictor what comes next and, when the decision is to speculate, prepares
-// that one too, on the same data repeated to the predicted lengths. So a sequence that can be
-// foreseen misses only while it is being recognised, and one that cannot is soon left alone.
+// it, when they came before and may come again. Then it asks the predictor what comes next and,
+// when the decision is to speculate, prepares that too, on the same data repeated to the predicted
+// lengths. What was prepared and not used for a while is held against the predictor, and time spent
+// in vain has a budget. So a sequence that can be foreseen misses only while it is being
+// recognised, and one that cannot is soon left alone.
 #include "runtime/kernel.h"
 
 #include "base/clock.h"
@@ -17,7 +19,8 @@
 typedef struct special_job {
   vyre_kernel *kernel;
   capture inputs;
-  uint64_t *key;
+  uint64_t *key;     // NULL: only look ahead
+  uint64_t start_ns; // of the dispatch that missed
 } special_job;
 
 // ---- the table ----------------------------------------------------------------------------------
@@ -83,17 +86,22 @@ static variant *make_variant(vyre_kernel *k, const uint64_t *key, const char *ba
   return made;
 }
 
+// What a nanosecond of the background's time takes from threads that have work to do: the scheduler
+// weighs a thread of nice 10 with 110 where one of nice 0 has 1024.
+enum { BACKGROUND_WEIGHT = 110, FOREGROUND_WEIGHT = 1024 };
+
 // Compiles, proves and publishes the variant for `key`; false when it came to nothing.
-static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key, bool is_predicted) {
+static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key,
+                    const prediction *foreseen) {
   plan *p = atomic_load(&k->plans[plan_size_class(&inputs->args)]);
   uint64_t hash = hash_key(k, key);
   if (k->special_count >= SPECIAL_SLOTS / 2 || find(k, key, hash)) return false;
   // A size class that was never dispatched has no plan; any plan's first variant is general.
   for (uint32_t i = 0; !p && i < SIZE_CLASSES; i++) p = atomic_load(&k->plans[i]);
   if (!p) return false;
-  uint64_t start = clock_now_ns();
+  uint64_t start = clock_thread_cpu_ns();
   variant *general = p->first, *made = make_variant(k, key, general->backend);
-  k->special_cost_ns = clock_now_ns() - start;
+  uint64_t compiled = clock_thread_cpu_ns();
   special *s = calloc(1, sizeof *s);
   uint64_t *copy = malloc(k->key_count * sizeof *copy);
   if (!made || !s || !copy || !is_proven(k, inputs, general, made)) {
@@ -102,10 +110,19 @@ static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key, bool i
     return false;
   }
   memcpy(copy, key, k->key_count * sizeof *copy);
-  *s = (special){.hash = hash, .key = copy, .variant = made, .was_predicted = is_predicted};
+  uint64_t cost_ns = clock_thread_cpu_ns() - start;
+  *s = (special){.hash = hash, .key = copy, .variant = made, .cost_ns = cost_ns};
   pthread_mutex_lock(&k->lock);
+  k->special_cost_ns = (compiled - start) * BACKGROUND_WEIGHT / FOREGROUND_WEIGHT + 1;
+  s->born = k->changes;
+  k->special_device = made->device;
+  if (foreseen) {
+    s->was_predicted = true;
+    s->kind = foreseen->kind;
+    k->outcomes[s->kind].compile_ns += cost_ns;
+    k->speculated++;
+  }
   publish(k, s);
-  k->speculated += is_predicted;
   pthread_mutex_unlock(&k->lock);
   return true;
 }
@@ -115,13 +132,48 @@ static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key, bool i
 // How far ahead is prepared: enough that compiling keeps up with dispatches that come at once.
 enum { AHEAD = 3 };
 
-static bool is_worth_it(vyre_kernel *k, uint32_t ahead, uint64_t *key) {
-  prediction next;
+// In vain: one part in 20 of the time since the first dispatch, and this much to begin with.
+enum { WASTE_SHARE = 20 };
+#define WASTE_TO_BEGIN_NS UINT64_C(1000000000)
+// A variant that was not used while the arguments changed this often will not be.
+enum { JUDGED_AFTER = 16 };
+
+// With the kernel's lock held.
+static void judge(vyre_kernel *k, uint64_t patience) {
+  for (uint32_t i = 0; i < SPECIAL_SLOTS; i++) {
+    special *s = atomic_load(&k->specials[i]);
+    if (!s || s->is_judged || atomic_load(&s->was_used)) continue;
+    if (k->changes - s->born < patience) continue;
+    s->is_judged = true;
+    k->wasted_ns += s->cost_ns;
+    if (!s->was_predicted) continue;
+    k->outcomes[s->kind].unused++;
+    predictor_outcome(k->predictor, false);
+  }
+}
+
+void special_judge_all(vyre_kernel *k) {
+  if (!k->predictor) return;
   pthread_mutex_lock(&k->lock);
-  bool known = predictor_next_change(k->predictor, ahead, key, &next);
+  judge(k, 0);
+  pthread_mutex_unlock(&k->lock);
+}
+
+static bool has_budget(vyre_kernel *k) {
+  pthread_mutex_lock(&k->lock);
+  judge(k, JUDGED_AFTER);
+  uint64_t allowed = (clock_now_ns() - k->begun_ns) / WASTE_SHARE + WASTE_TO_BEGIN_NS;
+  bool is_within = k->wasted_ns <= allowed;
+  pthread_mutex_unlock(&k->lock);
+  return is_within;
+}
+
+static bool is_worth_it(vyre_kernel *k, uint32_t ahead, uint64_t *key, prediction *next) {
+  pthread_mutex_lock(&k->lock);
+  bool known = predictor_next_change(k->predictor, ahead, key, next);
   if (known)
     k->last_decision = speculate_decide((speculate_inputs){
-        predictor_seen(k->predictor), next.confidence_bps, k->special_cost_ns, k->miss_cost_ns});
+        predictor_seen(k->predictor), next->confidence_bps, k->special_cost_ns, k->miss_cost_ns});
   bool worth = known && k->last_decision.speculate;
   pthread_mutex_unlock(&k->lock);
   return worth;
@@ -129,22 +181,29 @@ static bool is_worth_it(vyre_kernel *k, uint32_t ahead, uint64_t *key) {
 
 static void speculate(vyre_kernel *k, const capture *inputs) {
   uint64_t *key = malloc(k->key_count * sizeof *key);
-  for (uint32_t ahead = 1; key && ahead <= AHEAD && is_worth_it(k, ahead, key); ahead++) {
+  prediction next;
+  for (uint32_t ahead = 1; key && ahead <= AHEAD && is_worth_it(k, ahead, key, &next); ahead++) {
     capture resized;
     if (find(k, key, hash_key(k, key))) continue;
     if (capture_resize(inputs, key, &resized) != CAPTURE_TAKEN) break;
-    (void)prepare(k, &resized, key, true);
+    (void)prepare(k, &resized, key, &next);
     capture_fini(&resized);
   }
   free(key);
 }
 
+// A miss costs what passes until its variant is there.
+static void set_miss_cost(vyre_kernel *k, uint64_t start_ns) {
+  pthread_mutex_lock(&k->lock);
+  k->miss_cost_ns = clock_now_ns() - start_ns;
+  pthread_mutex_unlock(&k->lock);
+}
+
 static void run_job(void *context, bool given_up) {
   special_job *j = context;
   vyre_kernel *k = j->kernel;
-  if (!given_up) {
-    uint64_t start = clock_now_ns();
-    if (j->key && prepare(k, &j->inputs, j->key, false)) k->miss_cost_ns = clock_now_ns() - start;
+  if (!given_up && has_budget(k)) {
+    if (j->key && prepare(k, &j->inputs, j->key, NULL)) set_miss_cost(k, j->start_ns);
     speculate(k, &j->inputs);
   }
   capture_fini(&j->inputs);
@@ -158,6 +217,7 @@ static void start_job(vyre_kernel *k, const vyre_dispatch_args *args, const uint
   special_job *j = calloc(1, sizeof *j);
   if (!j) return;
   j->kernel = k;
+  j->start_ns = clock_now_ns();
   j->key = key ? malloc(k->key_count * sizeof *key) : NULL;
   if ((key && !j->key) || capture_take(&j->inputs, k->program, args) != CAPTURE_TAKEN) {
     free(j->key);
@@ -182,26 +242,51 @@ static bool make_key(const vyre_kernel *k, const vyre_dispatch_args *args, uint6
   return true;
 }
 
-// Whether to look ahead now: a variant that was foreseen is being used for the first time.
-static bool note_use(vyre_kernel *k, special *s, const uint64_t *key) {
-  bool is_first = s && s->was_predicted && !atomic_exchange(&s->was_used, true);
+typedef struct use {
+  bool is_new;   // the arguments differ from those of the dispatch before
+  bool is_again; // they came before, or nothing is known yet of what a variant costs
+} use;
+
+static use note_use(vyre_kernel *k, special *s, const uint64_t *key, uint64_t hash) {
+  bool is_foreseen = s && !atomic_exchange(&s->was_used, true) && s->was_predicted;
+  use u = {0};
   pthread_mutex_lock(&k->lock);
+  if (!k->begun_ns) k->begun_ns = clock_now_ns();
   predictor_observe(k->predictor, key, s == NULL);
-  if (is_first) {
+  u.is_new = !k->changes || hash != k->last_hash;
+  u.is_again = k->seen[hash % SEEN_SLOTS] == hash || !k->special_cost_ns;
+  k->seen[hash % SEEN_SLOTS] = hash;
+  k->last_hash = hash;
+  k->changes += u.is_new;
+  if (is_foreseen && !s->is_judged) {
     predictor_outcome(k->predictor, true);
+    k->outcomes[s->kind].used++;
+    k->outcomes[s->kind].saved_ns += k->miss_cost_ns;
     k->speculated_used++;
   }
   pthread_mutex_unlock(&k->lock);
-  return is_first;
+  return u;
+}
+
+// Whether there is something to prepare; asked before the inputs are copied for it.
+static bool sees_ahead(vyre_kernel *k) {
+  uint64_t key[PREDICT_MAX_VALUES];
+  prediction next;
+  for (uint32_t ahead = 1; ahead <= AHEAD && is_worth_it(k, ahead, key, &next); ahead++)
+    if (!find(k, key, hash_key(k, key))) return true;
+  return false;
 }
 
 variant *special_find(vyre_kernel *k, const vyre_dispatch_args *args) {
   uint64_t key[PREDICT_MAX_VALUES];
   if (!capture_can_take(k->program, args) || !make_key(k, args, key)) return NULL;
-  special *s = find(k, key, hash_key(k, key));
-  bool look_ahead = note_use(k, s, key);
+  uint64_t hash = hash_key(k, key);
+  special *s = find(k, key, hash);
+  use u = note_use(k, s, key, hash);
   // One job at a time: a queue of misses would only compile what is not asked for any more.
   bool is_free = k->runtime->worker && !atomic_load(&k->pending);
-  if (is_free && (!s || look_ahead)) start_job(k, args, s ? NULL : key);
+  bool is_wanted = !s && u.is_again;
+  if (is_free && (is_wanted || (u.is_new && sees_ahead(k))))
+    start_job(k, args, is_wanted ? key : NULL);
   return s ? s->variant : NULL;
 }

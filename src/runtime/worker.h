@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: MIT
 //
-// One background thread with a queue. Jobs run one after the other, in the order in which they were
-// given; what has begun is finished, what has not is given up when the worker is freed. Any thread.
+// One thread with a queue. Jobs run one after the other, in the order in which they were given;
+// what has begun is finished, what has not is given up when the worker is freed. Beside the jobs
+// there is a tick, which runs a while after somebody poked: so those who have something to be
+// collected say it for the price of a load, and nobody wakes up when there is nothing. Any thread.
 #ifndef VYRE_RUNTIME_WORKER_H
 #define VYRE_RUNTIME_WORKER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct worker worker;
 
 // Runs the job; `given_up` means: only free what belongs to it.
 typedef void (*worker_job)(void *context, bool given_up);
 
-worker *worker_new(void); // NULL when no thread can be started
+typedef struct worker_options {
+  bool in_background; // gives way to the other threads of the process
+  uint64_t tick_ns;   // from a poke to its tick
+  void (*tick)(void *context);
+  void *context;
+} worker_options;
+
+// NULL when no thread can be started.
+worker *worker_new(const worker_options *options);
 void worker_free(worker *w);
 bool worker_add(worker *w, worker_job job, void *context); // false: out of memory
 void worker_wait_idle(worker *w);
+// Asks for a tick. Poking again before it has begun does nothing.
+void worker_poke(worker *w);
+bool worker_is_poked(const worker *w);
 
 #endif

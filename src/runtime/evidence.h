@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// What a runtime remembers beyond its process. Dispatches leave their times in counters and rings
+// of their variants and plans; now and then, in the background, what is new is gathered and written
+// to the store as one batch. At the start the store is read once. When the store fails, that is
+// told and nothing is remembered; no dispatch ever waits for it. Any thread.
+#ifndef VYRE_RUNTIME_EVIDENCE_H
+#define VYRE_RUNTIME_EVIDENCE_H
+
+#include "profile/store.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { EVIDENCE_DEVICES = 32, EVIDENCE_TICK_NS = 1000000000 };
+
+typedef struct evidence {
+  store *store; // NULL: nothing is kept
+  note_sink notes;
+  pthread_mutex_t lock; // of all below
+  arena memory;         // of what waits to be written
+  vec(store_region) regions;
+  vec(store_latency) latencies;
+  vec(store_speculation) speculations;
+  uint32_t device_count;
+  // By number; they never change once they are there.
+  struct {
+    char backend[32], adapter[128];
+  } devices[EVIDENCE_DEVICES];
+} evidence;
+
+// The sums of one region of a variant since they were last gathered.
+typedef struct evidence_region {
+  atomic_uint_fast64_t count, total_ns, max_ns, bytes;
+} evidence_region;
+
+static inline void evidence_region_add(evidence_region *r, uint64_t ns, uint64_t bytes) {
+  atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&r->total_ns, ns, memory_order_relaxed);
+  atomic_fetch_add_explicit(&r->bytes, bytes, memory_order_relaxed);
+  uint_fast64_t max = atomic_load_explicit(&r->max_ns, memory_order_relaxed);
+  while (ns > max && !atomic_compare_exchange_weak_explicit(
+                         &r->max_ns, &max, ns, memory_order_relaxed, memory_order_relaxed)) {
+  }
+}
+
+// A sample of a ring: its time and the device it was taken on.
+static inline uint64_t evidence_sample(uint32_t device, uint64_t ns) {
+  return (uint64_t)device << 56 | (ns & (((uint64_t)1 << 56) - 1));
+}
+
+struct plan;
+struct variant;
+typedef struct vyre_runtime vyre_runtime;
+typedef struct vyre_kernel vyre_kernel;
+
+// Opens the store and reads what is known of regions. Only memory for what is remembered without
+// one when the runtime keeps no files.
+void evidence_open(vyre_runtime *rt);
+// Writes what is still to be written.
+void evidence_close(vyre_runtime *rt);
+
+// The number of a backend's first device.
+uint32_t evidence_device(vyre_runtime *rt, const char *backend);
+const char *evidence_device_name(const vyre_runtime *rt, uint32_t device);
+
+// Takes what is new of a kernel; the caller holds the runtime's lock.
+void evidence_gather(vyre_kernel *k);
+// Gathers from all kernels and writes. Not on the dispatch path.
+void evidence_flush(vyre_runtime *rt);
+
+// What earlier processes know of a program: the last optimizer report, and whether preparing
+// variants ahead paid. In the background or at load.
+void evidence_load_passes(vyre_kernel *k);
+void evidence_load_speculation(vyre_kernel *k);
+
+// Written at once, from the background.
+void evidence_keep_passes(vyre_kernel *k, const opt_report *report);
+void evidence_keep_latencies(vyre_runtime *rt, const store_latency *rows, uint32_t count);
+void evidence_keep_tunings(vyre_runtime *rt, const store_tuning *rows, uint32_t count);
+// The samples of earlier sweeps for a tuner's key; NULL when there are none.
+store_tuning_row *evidence_load_tunings(vyre_runtime *rt, const char *device, const char *key,
+                                        arena *memory, uint32_t *count);
+
+#endif
