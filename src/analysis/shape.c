@@ -15,6 +15,7 @@ typedef struct walk {
   const region *region;
   const ranges *known;
   const uint8_t *assume;
+  const bool *is_plain; // per operation: its shape is given
   shapes *out;
   uint32_t open[LIMIT_DEPTH]; // opening operations, outermost first
   uint32_t depth;
@@ -195,7 +196,12 @@ static void open_block(walk *w, uint32_t i, uint8_t axes) {
 
 // ---- values -------------------------------------------------------------------------------------
 
+static bool has_given(const walk *w, uint32_t op) {
+  return w->is_plain && w->is_plain[op - w->out->first];
+}
+
 static void merge(walk *w, uint32_t op, shape s) {
+  if (has_given(w, op)) return;
   shape *slot = &w->out->values[op - w->out->first], old = *slot;
   shape now = {.axes = old.axes | s.axes};
   uint64_t a, b;
@@ -218,6 +224,7 @@ static void assign(walk *w, uint32_t variable, shape s) {
 }
 
 static void give(walk *w, uint32_t i, shape s) {
+  if (has_given(w, i)) return;
   shape *slot = &w->out->values[i - w->out->first];
   if (slot->axes == s.axes && slot->is_linear == s.is_linear && slot->stride == s.stride) return;
   *slot = s;
@@ -297,16 +304,20 @@ static uint32_t visit(walk *w, uint32_t i) {
 
 // Before the first round a variable has the shape of its declaration, so that a linear one can stay
 // linear.
-bool shapes_compute(arena *a, const vyre_program *p, const region *r, const ranges *known,
-                    const uint8_t *assume, shapes *out) {
+bool shapes_compute_beside(arena *a, const vyre_program *p, const region *r, const ranges *known,
+                           const uint8_t *assume, const shapes *plain, const bool *is_plain,
+                           shapes *out) {
   uint32_t count = r->body.end - r->body.first + 1;
   *out = (shapes){.first = r->body.first};
   out->values = arena_alloc_array(a, count, sizeof *out->values);
   out->blocks = arena_alloc_array(a, count, sizeof *out->blocks);
   walk w = {.p = p, .region = r, .known = known, .assume = assume, .out = out};
+  w.is_plain = is_plain;
   w.declared = arena_alloc_array(a, count, sizeof *w.declared);
   bool *seen = arena_alloc_array(a, count, sizeof *seen);
   if (!out->values || !out->blocks || !w.declared || !seen) return false;
+  for (uint32_t i = 0; is_plain && i < count; i++)
+    if (is_plain[i]) out->values[i] = plain->values[i], seen[i] = true;
   do {
     w.changed = false;
     for (uint32_t i = r->body.first; i < r->body.end;) {
@@ -319,4 +330,9 @@ bool shapes_compute(arena *a, const vyre_program *p, const region *r, const rang
     }
   } while (w.changed);
   return true;
+}
+
+bool shapes_compute(arena *a, const vyre_program *p, const region *r, const ranges *known,
+                    const uint8_t *assume, shapes *out) {
+  return shapes_compute_beside(a, p, r, known, assume, NULL, NULL, out);
 }

@@ -40,6 +40,7 @@ typedef struct guards {
   bool *is_fixed;        // per operation: the same along the row, from the launch alone
   bool *is_set;          // per variable: changes after its declaration
   const bool *is_common; // per operation: the workgroup has computed it; NULL without barriers
+  const phases *phases;  // NULL without barriers
   uint8_t *record;       // per access: elements of a record that it steps over, 0: none
   uint8_t *field;        // and its place in there
   uint32_t count;        // assumptions

@@ -245,7 +245,7 @@ static uint32_t next_of(const guards *g, uint32_t i) {
 }
 
 bool guards_plan(kernel *k, const shapes *shapes, guards_wish wish, guards *out) {
-  *out = (guards){.k = k, .rows = wish.rows};
+  *out = (guards){.k = k, .rows = wish.rows, .phases = wish.phases};
   if (wish.phases && wish.phases->is_together) out->is_common = wish.phases->is_common;
   range code = k->region->body;
   if (!allocate(out)) return false;
@@ -270,6 +270,34 @@ static void begin(guards *g, emitter *scalar, llval x0, llval x1) {
   g->bad = g->never = NULL;
 }
 
+static void require_step(guards *g, uint32_t op) {
+  uint8_t way = g->assume[at(g, op)];
+  form f;
+  if (way == ASSUME_EXACT || way == ASSUME_FIRST || way == ASSUME_SECOND) guards_form(g, op, &f);
+}
+
+// Of another phase, and computed again in this one.
+static void require_cheap(guards *g, ref r, uint32_t phase) {
+  const phases *ph = g->phases;
+  if (ref_is_const(r) || ph->phase[at(g, r)] == phase) return;
+  if (ph->is_common[at(g, r)] || !ph->is_cheap[at(g, r)]) return;
+  require_step(g, r);
+  const inst *in = &g->k->p->code[r];
+  const char *operands = op_table[in->op].operands;
+  for (int k = 0; operands[k]; k++)
+    if (operands[k] == 'v') require_cheap(g, in->arg[k], phase);
+}
+
+// A conversion or clamp is assumed to do nothing because of an access, which may be in another
+// phase: what this phase computes of it has to be true here too.
+static void require_steps(guards *g, uint32_t i) {
+  const inst *in = &g->k->p->code[i];
+  const char *operands = op_table[in->op].operands;
+  require_step(g, i);
+  for (int k = 0; operands[k]; k++)
+    if (operands[k] == 'v') require_cheap(g, in->arg[k], g->phases->phase[at(g, i)]);
+}
+
 void guards_emit(guards *g, range code, emitter *scalar, llval x0, llval x1, llval *first,
                  llval *end) {
   begin(g, scalar, x0, x1);
@@ -279,6 +307,7 @@ void guards_emit(guards *g, range code, emitter *scalar, llval x0, llval x1, llv
       assume_condition(g, g->k->p->code[i].arg[0], way == ASSUME_TRUE);
     else if (way == ASSUME_INSIDE)
       require_inside(g, i);
+    if (g->phases) require_steps(g, i);
   }
   *first = g->low;
   *end = g->bad ? LLVMBuildSelect(scalar->b, g->bad, g->low, g->high, "") : g->high;

@@ -235,14 +235,20 @@ static bool flatten(const kernel *k, shapes from, shapes *s) {
   return true;
 }
 
+// Under assumptions, which are checked for each phase: what lives beyond one does not rest on them.
+static bool assumed_shapes(kernel *k, const plan *plan, const uint8_t *assume, shapes *out) {
+  const bool *kept = plan->phases ? plan->phases->is_crossing : NULL;
+  return shapes_compute_beside(&k->u->arena, k->p, k->region, &k->known, assume, &plan->shapes,
+                               kept, out);
+}
+
 // In a workgroup as many invocations may be on one side of a condition as on the other.
 static bool plan_other(kernel *k, plan *plan, guards_wish wish) {
   wish.other = true;
   plan->has_other = plan->phases && plan->width > 1 && plan->guards.conditions;
   if (!plan->has_other) return true;
   return guards_plan(k, &plan->shapes, wish, &plan->other_guards) &&
-         shapes_compute(&k->u->arena, k->p, k->region, &k->known, plan->other_guards.assume,
-                        &plan->other_shapes);
+         assumed_shapes(k, plan, plan->other_guards.assume, &plan->other_shapes);
 }
 
 static bool make_plan(kernel *k, plan *plan, phases *phases) {
@@ -256,7 +262,7 @@ static bool make_plan(kernel *k, plan *plan, phases *phases) {
   guards_wish wish = {.phases = plan->phases, .rows = 1};
   if (!guards_plan(k, &plan->shapes, wish, &plan->guards)) return false;
   if (is_resumed) plan->guards.count = 0;
-  if (!shapes_compute(a, k->p, k->region, &k->known, plan->guards.assume, &plan->fast_shapes) ||
+  if (!assumed_shapes(k, plan, plan->guards.assume, &plan->fast_shapes) ||
       !flatten(k, plan->shapes, &plan->flat))
     return false;
   if (!choose_width(k, &plan->fast_shapes, &plan->width)) return false;
