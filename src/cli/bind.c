@@ -105,17 +105,29 @@ static vyre_status bind_param(bindings *b, uint32_t index, const char *text, vyr
   return number_read(text, info.type, bits, error);
 }
 
+// An OpenCL kernel may have a `grid_x` of its own; then the grid's has underscores behind its name,
+// and comes last.
+static int find_grid_param(const bindings *b, const char *name) {
+  size_t size = strlen(name);
+  for (int i = (int)b->param_count - 1; i >= 0; i--) {
+    vyre_param_info info = vyre_program_param(b->program, (uint32_t)i);
+    if (info.type == VYRE_U32 && !strncmp(info.name, name, size) &&
+        strspn(info.name + size, "_") == strlen(info.name + size))
+      return i;
+  }
+  return -1;
+}
+
 static vyre_status bind_grid(bindings *b, const uint64_t *grid, uint32_t count, vyre_error *error) {
   static const char *const names[3] = {"grid_x", "grid_y", "grid_z"};
   for (uint32_t k = 0; k < 3 && count; k++) {
-    int index = find_param(b, names[k]);
-    bool is_u32 = index >= 0 && vyre_program_param(b->program, (uint32_t)index).type == VYRE_U32;
-    if (!is_u32 && k < count)
+    int index = find_grid_param(b, names[k]);
+    if (index < 0 && k < count)
       return error_set(error, VYRE_ERROR_BINDING,
                        "program `%s` has no u32 parameter `%s` for --grid to set. Fix: its grid "
                        "comes from its parameters and buffers; `vyre info` shows them",
                        vyre_program_name(b->program), names[k]);
-    if (!is_u32) continue;
+    if (index < 0) continue;
     char text[NUMBER_TEXT];
     snprintf(text, sizeof text, "%llu", (unsigned long long)(k < count ? grid[k] : 1));
     vyre_status status = bind_param(b, (uint32_t)index, text, error);
@@ -139,8 +151,7 @@ static vyre_status check_params(const bindings *b, vyre_error *error) {
   return VYRE_OK;
 }
 
-// ---- buffers
-// --------------------------------------------------------------------------------------
+// ---- buffers ------------------------------------------------------------------------------------
 
 static vyre_status bind_buffer_file(bound_buffer *buf, vyre_error *error) {
   npy_array array;

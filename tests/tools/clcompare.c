@@ -259,7 +259,9 @@ static vyre_scalar find_param(const job *j, const vyre_param_info *p, size_t *at
                               const argument **last) {
   size_t size = vyre_type_size(p->type);
   vyre_scalar s = {p->type, 0};
-  if (!strncmp(p->name, "grid_", 5)) return (vyre_scalar){p->type, j->grid[p->name[5] - 'x']};
+  bool is_grid = !strncmp(p->name, "grid_", 5) && strchr("xyz", p->name[5]) &&
+                 strspn(p->name + 6, "_") == strlen(p->name + 6) && p->type == VYRE_U32;
+  if (is_grid) return (vyre_scalar){p->type, j->grid[p->name[5] - 'x']};
   for (uint32_t i = 0; i < j->info->arg_count; i++) {
     const argument *a = &j->args[i];
     size_t name = strlen(a->info->name);

@@ -199,7 +199,7 @@ void base_declare_shared(lowering *l, base *b, const char *name, const ctype *ty
 
 void base_declare_table(lowering *l, base *b, const char *name, const ctype *type,
                         const value *init, uint32_t offset) {
-  b->name = name;
+  if (!b->has_buffer) b->name = name;
   b->type = type;
   b->space = SPACE_CONSTANT;
   b->size = type->size;

@@ -157,6 +157,15 @@ static void declare_value_params(lowering *l, decl *d, const char *name, uint32_
   }
 }
 
+// Functions may have tables of the same name.
+static const char *table_name(lowering *l, uint32_t table, const char *wanted) {
+  const char *name = own_name(l, wanted);
+  for (uint32_t i = 0; i < table; i++)
+    if (l->bases[i]->has_buffer && !strcmp(l->bases[i]->name, name))
+      return table_name(l, table, unit_printf(l->u, "%s_", name));
+  return name;
+}
+
 // Buffers and parameters, which come before the region.
 static void declare_interface(lowering *l, uint32_t *first_param) {
   function *k = l->kernel;
@@ -182,10 +191,11 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
   for (uint32_t i = 0; i < l->base_count; i++) {
     base *b = l->bases[i];
     if (!b->table || !b->is_dynamic) continue;
+    b->name = table_name(l, i, b->name);
     b->has_buffer = true;
     base_words(l, b);
     uint64_t words = (b->size + b->word_bytes - 1) / b->word_bytes;
-    b->mem = vyre_build_transient(l->b, own_name(l, b->name), b->word,
+    b->mem = vyre_build_transient(l->b, b->name, b->word,
                                   e_const(l, VYRE_U32, words ? words : 1));
   }
 }
