@@ -24,7 +24,7 @@ _vyre() {
   local options program
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt compile run devices conform help --version --help --json" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt compile run devices conform certify tune explain profile cache help --version --help --json" -- "$word")
     return
   fi
   case $command in
@@ -34,11 +34,14 @@ _vyre() {
   opt) options="--passes --profile --everything --report --dump-after --stop-after --list --output" ;;
   compile) options="--emit --output --width --quick --polled" ;;
   conform) options="--backend --device --seed --count --seconds --suite --shrink --replay --out" ;;
-  run) options="--print --out --grid --workgroup --backend --repeat --timeout --fuel" ;;
+  certify) options="--backend --default --rounds --grid --dry-run" ;;
+  tune) options="--backend --again --rounds --grid --dry-run" ;;
+  profile) options="--yes" ;;
+  run) options="--print --out --grid --workgroup --backend --repeat --explain --timeout --fuel" ;;
   *) options="" ;;
   esac
   case $before in
-  -b | --backend)
+  -b | --backend | --default)
     mapfile -t COMPREPLY < <(compgen -W "$(vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p')" -- "$word")
     return
     ;;
@@ -69,9 +72,17 @@ _vyre() {
   esac
   case $command:$word in
   *:-*) mapfile -t COMPREPLY < <(compgen -W "$options --json --help" -- "$word") ;;
-  help:*) mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt run devices" -- "$word") ;;
+  help:*) mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt compile run devices conform certify tune explain profile cache" -- "$word") ;;
   devices:*) mapfile -t COMPREPLY < <(compgen -W "$(vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p')" -- "$word") ;;
-  run:*)
+  profile:*)
+    if [ "$COMP_CWORD" -eq 2 ]; then
+      mapfile -t COMPREPLY < <(compgen -W "show export import merge clear" -- "$word")
+    else
+      mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+    ;;
+  cache:*) mapfile -t COMPREPLY < <(compgen -W "show clear" -- "$word") ;;
+  run:* | certify:* | tune:*)
     program=$(_vyre_program)
     if [ -n "$program" ]; then
       compopt -o nospace 2>/dev/null

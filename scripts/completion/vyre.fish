@@ -19,7 +19,7 @@ function __vyre_passes
     vyre opt --list 2>/dev/null | awk 'NR > 1 { print $1 }'
 end
 
-set -l commands check fmt info convert opt compile run devices conform help
+set -l commands check fmt info convert opt compile run devices conform certify tune explain profile cache help
 set -l none "not __fish_seen_subcommand_from $commands"
 complete -c vyre -n $none -f -a check -d "say whether programs are well-formed"
 complete -c vyre -n $none -f -a fmt -d "lay a program's text out in the one canonical way"
@@ -30,6 +30,11 @@ complete -c vyre -n $none -f -a compile -d "show what a program becomes: OpenCL 
 complete -c vyre -n $none -f -a run -d "run a program on data"
 complete -c vyre -n $none -f -a devices -d "list backends and devices, and why one is missing"
 complete -c vyre -n $none -f -a conform -d "compare backends with the reference, bit for bit"
+complete -c vyre -n $none -f -a certify -d "measure which backend runs a program fastest, and keep it"
+complete -c vyre -n $none -f -a tune -d "measure which launch shape is fastest, and keep it"
+complete -c vyre -n $none -f -a explain -d "what was decided for a program, why, what would change it"
+complete -c vyre -n $none -f -a profile -d "look at, ship or forget what was measured"
+complete -c vyre -n $none -f -a cache -d "show or clear the compiled programs on disk"
 complete -c vyre -n $none -f -a help -d "how to use a command"
 complete -c vyre -n $none -f -l version -d "the version"
 complete -c vyre -l json -d "results and errors as JSON"
@@ -54,6 +59,7 @@ complete -c vyre -n "__fish_seen_subcommand_from run" -s g -l grid -x -d "set gr
 complete -c vyre -n "__fish_seen_subcommand_from run" -s w -l workgroup -x -d "launch shape"
 complete -c vyre -n "__fish_seen_subcommand_from run" -s b -l backend -x -a "(__vyre_backends)" -d "where to run"
 complete -c vyre -n "__fish_seen_subcommand_from run" -l repeat -x -d "run several times"
+complete -c vyre -n "__fish_seen_subcommand_from run" -s e -l explain -d "through the runtime, and say why"
 complete -c vyre -n "__fish_seen_subcommand_from run" -l timeout -x -d "give up after seconds"
 complete -c vyre -n "__fish_seen_subcommand_from run" -l fuel -x -d "give up after operations"
 complete -c vyre -n "__fish_seen_subcommand_from run" -a "(__vyre_names)=" -d "parameter or buffer"
@@ -71,5 +77,15 @@ complete -c vyre -n "__fish_seen_subcommand_from conform" -l suite -x -a "rows m
 complete -c vyre -n "__fish_seen_subcommand_from conform" -l shrink -x -d "seconds for a failure"
 complete -c vyre -n "__fish_seen_subcommand_from conform" -s r -l replay -r -d "run a failure again"
 complete -c vyre -n "__fish_seen_subcommand_from conform" -s o -l out -r -d "where failures go"
+complete -c vyre -n "__fish_seen_subcommand_from certify tune" -s b -l backend -x -a "(__vyre_backends)" -d "only this one"
+complete -c vyre -n "__fish_seen_subcommand_from certify" -s d -l default -x -a "(__vyre_backends)" -d "what stays"
+complete -c vyre -n "__fish_seen_subcommand_from tune" -s a -l again -d "measure everything again"
+complete -c vyre -n "__fish_seen_subcommand_from certify tune" -s r -l rounds -x -d "samples of each"
+complete -c vyre -n "__fish_seen_subcommand_from certify tune" -s g -l grid -x -d "set grid_x, grid_y, grid_z"
+complete -c vyre -n "__fish_seen_subcommand_from certify tune" -l dry-run -d "write nothing"
+complete -c vyre -n "__fish_seen_subcommand_from certify tune" -a "(__vyre_names)=" -d "parameter or buffer"
+complete -c vyre -n "__fish_seen_subcommand_from profile" -a "show export import merge clear"
+complete -c vyre -n "__fish_seen_subcommand_from profile" -s y -l yes -d "clear without asking"
+complete -c vyre -n "__fish_seen_subcommand_from cache" -f -a "show clear"
 complete -c vyre -n "__fish_seen_subcommand_from devices" -f -a "(__vyre_backends)"
-complete -c vyre -n "__fish_seen_subcommand_from help" -f -a "check fmt info convert opt compile run devices conform"
+complete -c vyre -n "__fish_seen_subcommand_from help" -f -a "check fmt info convert opt compile run devices conform certify tune explain profile cache"

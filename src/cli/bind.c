@@ -52,7 +52,7 @@ static vyre_status unknown_name(const bindings *b, const char *name, bool params
   return status;
 }
 
-bound_buffer *bind_find(bindings *b, const char *name, vyre_error *error) {
+named_buffer *bind_find(bindings *b, const char *name, vyre_error *error) {
   int index = find_buffer(b, name);
   if (index >= 0 && !b->buffers[index].info.is_transient) return &b->buffers[index];
   if (index < 0)
@@ -153,7 +153,7 @@ static vyre_status check_params(const bindings *b, vyre_error *error) {
 
 // ---- buffers ------------------------------------------------------------------------------------
 
-static vyre_status bind_buffer_file(bound_buffer *buf, vyre_error *error) {
+static vyre_status bind_buffer_file(named_buffer *buf, vyre_error *error) {
   npy_array array;
   vyre_status status = npy_read(buf->spec.text, &array, error);
   if (status != VYRE_OK) return status;
@@ -172,7 +172,7 @@ static vyre_status bind_buffer_file(bound_buffer *buf, vyre_error *error) {
   return VYRE_OK;
 }
 
-static vyre_status allocate(bound_buffer *buf, vyre_error *error) {
+static vyre_status allocate(named_buffer *buf, vyre_error *error) {
   size_t size = vyre_type_size(buf->info.type);
   // Memory that the machine does not have may well be handed out; touching it would end the
   // process.
@@ -185,7 +185,7 @@ static vyre_status allocate(bound_buffer *buf, vyre_error *error) {
 }
 
 static vyre_status bind_buffer(bindings *b, uint32_t index, const char *text, vyre_error *error) {
-  bound_buffer *buf = &b->buffers[index];
+  named_buffer *buf = &b->buffers[index];
   vyre_status status = spec_parse(text, &buf->spec, error);
   if (status != VYRE_OK) return status;
   if (buf->is_given)
@@ -221,7 +221,7 @@ static vyre_status bind_buffer(bindings *b, uint32_t index, const char *text, vy
                    (unsigned long long)max_elements);
 }
 
-static vyre_status missing_buffer(const bound_buffer *buf, vyre_error *error) {
+static vyre_status missing_buffer(const named_buffer *buf, vyre_error *error) {
   const char *name = buf->info.name, *type = vyre_type_name(buf->info.type);
   if (buf->info.access == VYRE_WRITE)
     return error_set(error, VYRE_ERROR_BINDING,
@@ -235,7 +235,7 @@ static vyre_status missing_buffer(const bound_buffer *buf, vyre_error *error) {
                    name);
 }
 
-static bool is_automatic(const bound_buffer *buf) {
+static bool is_automatic(const named_buffer *buf) {
   return buf->info.has_length && (buf->is_given || buf->info.access == VYRE_WRITE) &&
          !(buf->is_given && (buf->spec.has_count || buf->spec.kind <= SPEC_FILE));
 }
@@ -254,7 +254,7 @@ static vyre_status size_automatic(bindings *b, vyre_error *error) {
 
 static vyre_status fill_buffers(bindings *b, vyre_error *error) {
   for (uint32_t i = 0; i < b->buffer_count; i++) {
-    bound_buffer *buf = &b->buffers[i];
+    named_buffer *buf = &b->buffers[i];
     if (buf->info.is_transient) continue;
     vyre_status status = buf->data ? VYRE_OK : allocate(buf, error);
     bool fill = buf->is_given && buf->spec.kind != SPEC_FILE && buf->spec.kind != SPEC_ZEROS;
@@ -307,7 +307,7 @@ vyre_status bind_words(const vyre_program *program, char **words, size_t word_co
   if (status == VYRE_OK) status = bind_grid(b, grid, grid_count, error);
   if (status == VYRE_OK) status = check_params(b, error);
   for (uint32_t i = 0; i < b->buffer_count && status == VYRE_OK; i++) {
-    const bound_buffer *buf = &b->buffers[i];
+    const named_buffer *buf = &b->buffers[i];
     if (!buf->is_given && !buf->info.is_transient && !is_automatic(buf))
       status = missing_buffer(buf, error);
   }

@@ -8,21 +8,21 @@
 
 #include "cli/spec.h"
 
-typedef struct bound_buffer {
+typedef struct named_buffer {
   vyre_buffer_info info;
   bool is_given;
   spec spec;
   uint64_t count; // elements
   void *data;     // NULL for a transient one
   void *storage;  // what to free
-} bound_buffer;
+} named_buffer;
 
 typedef struct bindings {
   const vyre_program *program;
   uint32_t param_count, buffer_count, span_count;
   vyre_scalar *params;
   bool *param_given;
-  bound_buffer *buffers; // all of the program's, transient ones too
+  named_buffer *buffers; // all of the program's, transient ones too
   vyre_span *spans;      // without the transient ones
 } bindings;
 
@@ -31,6 +31,6 @@ vyre_status bind_words(const vyre_program *program, char **words, size_t word_co
                        const uint64_t *grid, uint32_t grid_count, bindings *out, vyre_error *error);
 void bind_free(bindings *b);
 // NULL, with a message, when there is none; transient buffers cannot be looked at.
-bound_buffer *bind_find(bindings *b, const char *name, vyre_error *error);
+named_buffer *bind_find(bindings *b, const char *name, vyre_error *error);
 
 #endif

@@ -31,6 +31,7 @@ typedef struct options {
   uint64_t grid[3], workgroup[3];
   uint32_t grid_count;
   uint64_t repeat, timeout_ns, fuel;
+  bool explain; // run as a program would, through the runtime, and say what it decided
 } options;
 
 typedef struct result {
@@ -38,6 +39,9 @@ typedef struct result {
   vyre_report report;
   uint64_t *wall_ns; // one per repetition, sorted
   uint64_t repeat;
+  vyre_executable *executable; // one of these two ran it
+  vyre_runtime *runtime;
+  char *explained; // NULL: not asked for
 } result;
 
 static const args_option run_options[] = {
@@ -49,6 +53,7 @@ static const args_option run_options[] = {
     {'R', "repeat", "a number of runs"},
     {'T', "timeout", "seconds"},
     {'F', "fuel", "a number of operations"},
+    {'e', "explain", NULL},
     {0, NULL, NULL},
 };
 
@@ -95,6 +100,7 @@ static bool read_option(const args *a, int letter, options *o) {
   case 'p': return read_print(a, &out) && vec_push(&o->outputs, out);
   case 'T': return args_seconds(a, "--timeout", &o->timeout_ns);
   case 'F': return args_u64(a, "--fuel", &o->fuel);
+  case 'e': o->explain = true; return true;
   case 'R':
     if (!args_u64(a, "--repeat", &o->repeat)) return false;
     if (o->repeat >= 1 && o->repeat <= 1000000) return true;
@@ -159,8 +165,14 @@ static vyre_status save_inputs(const bindings *b, void ***saved, vyre_error *err
   return VYRE_OK;
 }
 
-static vyre_status dispatch_all(vyre_executable *executable, const bindings *b, const options *o,
-                                result *r, vyre_error *error) {
+// One of the two is not NULL.
+typedef struct target {
+  vyre_executable *executable;
+  vyre_kernel *kernel;
+} target;
+
+static vyre_status dispatch_all(target t, const bindings *b, const options *o, result *r,
+                                vyre_error *error) {
   vyre_dispatch_args args = {.params = b->params,
                              .param_count = b->param_count,
                              .buffers = b->spans,
@@ -173,7 +185,8 @@ static vyre_status dispatch_all(vyre_executable *executable, const bindings *b, 
   for (uint64_t n = 0; n < o->repeat && status == VYRE_OK; n++) {
     for (uint32_t k = 0; n && k < b->span_count; k++)
       if (saved[k]) memcpy(b->spans[k].data, saved[k], b->spans[k].size_bytes);
-    status = vyre_dispatch(executable, &args, &r->report, error);
+    status = t.kernel ? vyre_kernel_dispatch(t.kernel, &args, &r->report, error)
+                      : vyre_dispatch(t.executable, &args, &r->report, error);
     r->wall_ns[r->repeat++] = r->report.wall_ns;
   }
   for (uint32_t k = 0; saved && k < b->span_count; k++) free(saved[k]);
@@ -193,20 +206,48 @@ static vyre_status compile(vyre_program *program, const options *o, vyre_executa
   return can_interpret ? vyre_compile(program, "ref", NULL, out, error) : status;
 }
 
+static void print_notice(void *context, const char *message) {
+  (void)context;
+  fprintf(stderr, "vyre: note: %s\n", message);
+}
+
+// As a program runs it: routed, learned about in the background, specialised.
+static vyre_status run_explained(vyre_program *program, const bindings *b, const options *o,
+                                 result *r, vyre_error *error) {
+  vyre_runtime_options options = {
+      .backend = o->backend, .specialise = true, .notice = print_notice};
+  vyre_kernel *kernel;
+  vyre_status status = vyre_runtime_new(&options, &r->runtime, error);
+  if (status == VYRE_OK) status = vyre_runtime_load(r->runtime, program, &kernel, error);
+  if (status != VYRE_OK) return status;
+  r->backend = "the runtime";
+  status = dispatch_all((target){.kernel = kernel}, b, o, r, error);
+  if (status != VYRE_OK) return status;
+  vyre_runtime_settle(r->runtime); // what was begun is part of the answer
+  return vyre_kernel_explain(kernel, &r->explained, error);
+}
+
 static vyre_status compile_and_run(vyre_program *program, const bindings *b, const options *o,
                                    result *r, vyre_error *error) {
-  vyre_executable *executable;
   uint32_t regions = vyre_program_region_count(program);
   r->report.regions = calloc(regions + 1, sizeof *r->report.regions);
   r->report.region_capacity = regions;
   r->wall_ns = calloc(o->repeat, sizeof *r->wall_ns);
   if (!r->report.regions || !r->wall_ns) return error_out_of_memory(error);
-  vyre_status status = compile(program, o, &executable, error);
+  if (o->explain) return run_explained(program, b, o, r, error);
+  vyre_status status = compile(program, o, &r->executable, error);
   if (status != VYRE_OK) return status;
-  r->backend = o->backend ? o->backend : vyre_executable_backend(executable);
-  status = dispatch_all(executable, b, o, r, error);
-  vyre_executable_release(executable);
-  return status;
+  r->backend = o->backend ? o->backend : vyre_executable_backend(r->executable);
+  return dispatch_all((target){.executable = r->executable}, b, o, r, error);
+}
+
+// Names in the report are borrowed from what ran.
+static void free_result(result *r) {
+  vyre_executable_release(r->executable);
+  vyre_runtime_free(r->runtime);
+  vyre_free(r->explained);
+  free(r->report.regions);
+  free(r->wall_ns);
 }
 
 // ---- results
@@ -218,7 +259,7 @@ static uint64_t total_invocations(const result *r) {
   return total;
 }
 
-static bool is_result(const bound_buffer *buf) {
+static bool is_result(const named_buffer *buf) {
   return !buf->info.is_transient && buf->info.access != VYRE_READ;
 }
 
@@ -246,7 +287,7 @@ static void show_summary(const vyre_program *p, const bindings *b, const result 
            show_time(r->wall_ns[r->repeat / 2], time));
   putchar('\n');
   for (uint32_t i = 0; i < b->buffer_count; i++) {
-    const bound_buffer *buf = &b->buffers[i];
+    const named_buffer *buf = &b->buffers[i];
     if (!is_result(buf)) continue;
     printf("  %s: %s[%" PRIu64 "] = ", buf->info.name, vyre_type_name(buf->info.type), buf->count);
     show_first(buf->info.type, buf->data, buf->count);
@@ -255,7 +296,7 @@ static void show_summary(const vyre_program *p, const bindings *b, const result 
   show_regions(r);
 }
 
-static json_t *buffer_json(const bound_buffer *buf, const char *key, uint64_t shown) {
+static json_t *buffer_json(const named_buffer *buf, const char *key, uint64_t shown) {
   if (shown > buf->count) shown = buf->count;
   return json_pack("{s:s, s:s, s:I, s:o}", "name", buf->info.name, "type",
                    vyre_type_name(buf->info.type), "length", (json_int_t)buf->count, key,
@@ -284,7 +325,7 @@ static json_t *result_json(const vyre_program *p, const bindings *b, const resul
 
 // One --out or --print. `json` collects what is printed, when there is one.
 static vyre_status give_output(bindings *b, const output *out, json_t *json, vyre_error *error) {
-  bound_buffer *buf = bind_find(b, out->name, error);
+  named_buffer *buf = bind_find(b, out->name, error);
   if (!buf) return error->status;
   const char *type = vyre_type_name(buf->info.type);
   if (out->path) {
@@ -302,6 +343,17 @@ static vyre_status give_output(bindings *b, const output *out, json_t *json, vyr
   return VYRE_OK;
 }
 
+static void show_explained(char *text, json_t *json) {
+  json_t *lines = json ? json_array() : NULL;
+  if (!json) printf("\n%s", text);
+  for (char *line = text, *next; json && *line; line = next) {
+    next = line + strcspn(line, "\n");
+    if (*next) *next++ = 0;
+    json_array_append_new(lines, cli_text(line));
+  }
+  if (json) json_object_set_new(json, "explained", lines);
+}
+
 static vyre_status give_results(const cli *c, const vyre_program *p, bindings *b, const options *o,
                                 const result *r, vyre_error *error) {
   json_t *json = c->json ? result_json(p, b, r) : NULL;
@@ -310,6 +362,7 @@ static vyre_status give_results(const cli *c, const vyre_program *p, bindings *b
   for (size_t i = 0; i < o->outputs.count && status == VYRE_OK; i++)
     status = give_output(b, &o->outputs.at[i], json, error);
   if (status == VYRE_OK && !json && !o->outputs.count) show_summary(p, b, r);
+  if (status == VYRE_OK && r->explained) show_explained(r->explained, json);
   if (status == VYRE_OK && json)
     cli_json(json);
   else
@@ -342,8 +395,7 @@ static vyre_status run_program(const cli *c, const options *o, vyre_program *pro
     if (!bind_find(&b, o->outputs.at[i].name, error)) status = error->status;
   if (status == VYRE_OK) status = compile_and_run(program, &b, o, &r, error);
   if (status == VYRE_OK) status = give_results(c, program, &b, o, &r, error);
-  free(r.report.regions);
-  free(r.wall_ns);
+  free_result(&r);
   bind_free(&b);
   return status;
 }
@@ -394,6 +446,8 @@ const command run_command = {
     "  -DNAME=VALUE -Idir -cl-... options of OpenCL C\n"
     "  -b, --backend ID           where to run (cpu); `vyre devices` lists them\n"
     "      --repeat N             run N times on the same input, report the best time\n"
+    "  -e, --explain              run as a program would, through the runtime that learns, and\n"
+    "                             say what it decided and why; worth it with --repeat\n"
     "      --timeout SECONDS      give up after that long\n"
     "      --fuel N               give up after N operations\n"
     "      --json                 results as JSON\n"
@@ -402,5 +456,6 @@ const command run_command = {
     "  vyre run saxpy.vyre a=2 x=iota:8 y=ones:8 --print y\n"
     "  vyre run saxpy.vyre a=0.5 x=@x.npy y=@y.npy --out y=result.npy\n"
     "  vyre run kernels.cl:saxpy a=2 x=rand:1000 y=ones:1000 --grid 1000\n"
+    "  vyre run saxpy.vyre a=2 x=rand:100000 y=ones:100000 --repeat 100 --explain\n"
     "  vyre run dot.vyre x=rand:1024 y=rand:1024:7 partial=zeros:4 --repeat 10\n",
     run};

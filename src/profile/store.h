@@ -53,6 +53,7 @@ typedef struct store_latency {
 
 typedef struct store_tuning {
   const char *device, *key;
+  const char *op; // that the key belongs to, for people; may be NULL
   uint32_t shape[3];
   const uint64_t *ns;
   uint32_t count;
@@ -131,11 +132,14 @@ typedef struct store_line {
   const char *kind;   // "region", "latency", "tuning", "speculation"
   const char *origin; // NULL: this machine; otherwise an id of another one
   const char *device;
-  const char *subject; // region, op, key or fingerprint
-  const char *detail;  // backend and size class, shape, or way of predicting
-  uint64_t count;      // samples, or variants
+  const char *subject;     // region, op, key or fingerprint
+  const char *op;          // of a latency or a tuning, where it is known; otherwise ""
+  const char *fingerprint; // of a latency or a speculation, in hexadecimal; otherwise ""
+  const char *detail;      // backend and size class, shape, or way of predicting
+  uint64_t count;          // samples, or variants
   uint64_t total_ns;
-  uint64_t extreme_ns; // the fastest sample; of a region, the longest
+  uint64_t extreme_ns; // the fastest sample; of a region, the longest; of a speculation, how many
+                       // variants were used
   int64_t date;
 } store_line;
 

@@ -270,7 +270,9 @@ static bool visit_row(sqlite3_stmt *q, void *context) {
                      .count = store_column_u64(q, 5),
                      .total_ns = store_column_u64(q, 6),
                      .extreme_ns = store_column_u64(q, 7),
-                     .date = sqlite3_column_int64(q, 8)};
+                     .date = sqlite3_column_int64(q, 8),
+                     .op = store_column_text(q, 9),
+                     .fingerprint = store_column_text(q, 10)};
   return v->visit(v->context, &line);
 }
 

@@ -117,6 +117,14 @@ static void bind_tuning(sqlite3_stmt *q, const void *key) {
   for (int i = 0; i < 3; i++) store_bind_u64(q, 4 + i, t->shape[i]);
 }
 
+static void put_key_op(writing *w, const store_tuning *t) {
+  sqlite3_stmt *q;
+  if (!t->op || !next(w, STORE_SQL_PUT_KEY_OP, &q)) return;
+  store_bind_text(q, 1, t->key);
+  store_bind_text(q, 2, t->op);
+  run(w, q);
+}
+
 // ---- the rest ----------------------------------------------------------------------------------
 
 static void add_speculation(writing *w, const store_speculation *e) {
@@ -187,6 +195,8 @@ static void prune_all(writing *w, uint32_t max_keys) {
   prune(w, STORE_SQL_PRUNE_TUNING, max_keys);
   prune(w, STORE_SQL_PRUNE_SPECULATION, max_keys);
   prune(w, STORE_SQL_PRUNE_PASS, max_keys * ROWS_PER_PROGRAM);
+  sqlite3_stmt *q;
+  if (next(w, STORE_SQL_PRUNE_KEY_OP, &q)) run(w, q);
 }
 
 static void set_sequence(writing *w) {
@@ -212,9 +222,11 @@ static void add_all(writing *w, const store_batch *b) {
   for (uint32_t i = 0; i < b->latency_count; i++)
     add_samples(w, STORE_SQL_GET_LATENCY, STORE_SQL_PUT_LATENCY, b->latencies[i].ns,
                 b->latencies[i].count, bind_latency, &b->latencies[i]);
-  for (uint32_t i = 0; i < b->tuning_count; i++)
+  for (uint32_t i = 0; i < b->tuning_count; i++) {
     add_samples(w, STORE_SQL_GET_TUNING, STORE_SQL_PUT_TUNING, b->tunings[i].ns,
                 b->tunings[i].count, bind_tuning, &b->tunings[i]);
+    put_key_op(w, &b->tunings[i]);
+  }
   for (uint32_t i = 0; i < b->speculation_count; i++) add_speculation(w, &b->speculations[i]);
   for (uint32_t i = 0; i < b->passes_count; i++) put_passes(w, &b->passes[i]);
 }

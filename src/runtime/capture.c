@@ -100,8 +100,9 @@ vyre_status capture_run(capture *c, vyre_executable *executable, const uint32_t 
                         vyre_report *report, vyre_error *error) {
   for (uint32_t i = 0; i < c->args.buffer_count; i++)
     if (c->work[i].data) memcpy(c->work[i].data, c->inputs[i].data, c->work[i].size_bytes);
-  if (workgroup) memcpy(c->args.workgroup, workgroup, sizeof c->args.workgroup);
-  return vyre_dispatch(executable, &c->args, report, error);
+  vyre_dispatch_args args = c->args;
+  if (workgroup) memcpy(args.workgroup, workgroup, sizeof args.workgroup);
+  return vyre_dispatch(executable, &args, report, error);
 }
 
 // ---- comparing ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ static void take_note(void *context, const vyre_error *note) {
   runtime_notice(context, NOTICE_EVIDENCE, "%s", note->message);
 }
 
-static void tell(vyre_runtime *rt, const vyre_error *error) {
+void evidence_tell(vyre_runtime *rt, const vyre_error *error) {
   runtime_notice(rt, NOTICE_EVIDENCE, "what is measured is not remembered: %s", error->message);
 }
 
@@ -24,11 +24,11 @@ void evidence_open(vyre_runtime *rt) {
   e->notes = (note_sink){take_note, rt};
   if (rt->options.no_store) return;
   if (store_open(NULL, &e->notes, &e->store, &error) != VYRE_OK) {
-    tell(rt, &error);
+    evidence_tell(rt, &error);
     return;
   }
   if (rt->hints && store_load_regions(e->store, NULL, HINTS_CAPACITY, rt->hints, &error) != VYRE_OK)
-    tell(rt, &error);
+    evidence_tell(rt, &error);
 }
 
 static void forget_pending(evidence *e) {
@@ -160,7 +160,7 @@ void evidence_gather(vyre_kernel *k) {
 
 static void append(vyre_runtime *rt, const store_batch *batch) {
   vyre_error error;
-  if (store_append(rt->evidence.store, batch, &error) != VYRE_OK) tell(rt, &error);
+  if (store_append(rt->evidence.store, batch, &error) != VYRE_OK) evidence_tell(rt, &error);
 }
 
 void evidence_flush(vyre_runtime *rt) {
@@ -210,10 +210,6 @@ void evidence_keep_latencies(vyre_runtime *rt, const store_latency *rows, uint32
   if (can_write(rt) && count) append(rt, &(store_batch){.latencies = rows, .latency_count = count});
 }
 
-void evidence_keep_tunings(vyre_runtime *rt, const store_tuning *rows, uint32_t count) {
-  if (can_write(rt) && count) append(rt, &(store_batch){.tunings = rows, .tuning_count = count});
-}
-
 // ---- reading ------------------------------------------------------------------------------------
 
 void evidence_load_passes(vyre_kernel *k) {
@@ -222,18 +218,7 @@ void evidence_load_passes(vyre_kernel *k) {
   if (k->has_earlier || !s) return;
   k->has_earlier = true;
   if (store_load_passes(s, k->program->fingerprint, &k->memory, &k->earlier, &error) != VYRE_OK)
-    tell(k->runtime, &error);
-}
-
-store_tuning_row *evidence_load_tunings(vyre_runtime *rt, const char *device, const char *key,
-                                        arena *memory, uint32_t *count) {
-  store_tuning_row *rows = NULL;
-  vyre_error error;
-  *count = 0;
-  if (!rt->evidence.store) return NULL;
-  if (store_load_tunings(rt->evidence.store, device, key, memory, &rows, count, &error) != VYRE_OK)
-    tell(rt, &error);
-  return *count ? rows : NULL;
+    evidence_tell(k->runtime, &error);
 }
 
 // A program whose variants were mostly prepared for nothing begins in silence.
@@ -244,7 +229,7 @@ void evidence_load_speculation(vyre_kernel *k) {
   store *s = k->runtime->evidence.store;
   if (!s || !k->predictor) return;
   if (store_load_speculation(s, NULL, k->program->fingerprint, &sum, &error) != VYRE_OK) {
-    tell(k->runtime, &error);
+    evidence_tell(k->runtime, &error);
     return;
   }
   if (sum.used + sum.unused < ENOUGH || sum.used >= sum.unused) return;

@@ -77,9 +77,7 @@ void evidence_load_speculation(vyre_kernel *k);
 // Written at once, from the background.
 void evidence_keep_passes(vyre_kernel *k, const opt_report *report);
 void evidence_keep_latencies(vyre_runtime *rt, const store_latency *rows, uint32_t count);
-void evidence_keep_tunings(vyre_runtime *rt, const store_tuning *rows, uint32_t count);
-// The samples of earlier sweeps for a tuner's key; NULL when there are none.
-store_tuning_row *evidence_load_tunings(vyre_runtime *rt, const char *device, const char *key,
-                                        arena *memory, uint32_t *count);
+// Tells that something is not remembered, once.
+void evidence_tell(vyre_runtime *rt, const vyre_error *error);
 
 #endif

@@ -140,9 +140,11 @@ static void explain_plan(strbuf *s, const plan *p) {
   strbuf_printf(s, "  runs on %s (%s); %s", v->backend, v->origin, states[state]);
   if (p->reason != REASON_NONE) strbuf_printf(s, ": %s", plan_reason_name(p->reason));
   strbuf_printf(s, "; routing table: %s", route_state_name(p->route));
-  if (p->tune_reason)
+  if (p->tune_reason && p->tuned[0])
     strbuf_printf(s, "; shape %u x %u x %u (%s)", p->tuned[0], p->tuned[1], p->tuned[2],
                   p->tune_reason);
+  else if (p->tune_reason)
+    strbuf_printf(s, "; shape as declared (%s)", p->tune_reason);
   strbuf_putc(s, '\n');
   for (uint32_t i = 0; i < p->note_count && state >= PLAN_LEARNED; i++) {
     const candidate_note *n = &p->notes[i];

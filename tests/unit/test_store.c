@@ -201,7 +201,7 @@ static void tunings_are_kept_per_shape(void **state) {
   store *s = open_at(scratch_path("tuning.db"));
   uint64_t ns[] = {30, 20, 25};
   for (uint32_t i = 0; i < 20; i++) {
-    store_tuning t = {"d", "v1-key", {32u << (i % 6), 1 + i % 2, 1}, ns, 3};
+    store_tuning t = {"d", "v1-key", NULL, {32u << (i % 6), 1 + i % 2, 1}, ns, 3};
     must_append(s, &(store_batch){.tunings = &t, .tuning_count = 1});
   }
   arena memory = ARENA_INIT;
@@ -297,7 +297,7 @@ static void lines_can_be_visited_and_everything_cleared(void **state) {
   uint64_t ns = 7;
   store_region r = {"d", "blur", {2, 3, 4, 5, 0, 0}};
   store_latency l = {"d", "op", "cpu", print_a, 3, &ns, 1};
-  store_tuning t = {"d", "key", {8, 8, 1}, &ns, 1};
+  store_tuning t = {"d", "key", "op", {8, 8, 1}, &ns, 1};
   store_speculation e = {"d", print_a, "cycle", 1, 0, 0, 0};
   must_append(s, &(store_batch){&r, &l, &t, &e, NULL, 1, 1, 1, 1, 0});
   int lines = -10;
@@ -658,7 +658,7 @@ static void fill(store *s, uint64_t count) {
   uint64_t ns[] = {10, 20};
   store_region r = {"d", "blur", {count, 3, 4, 5, 0, 0}};
   store_latency l = {"d", "op", "cpu", print_a, 3, ns, 2};
-  store_tuning t = {"d", "key", {8, 8, 1}, ns, 2};
+  store_tuning t = {"d", "key", "op", {8, 8, 1}, ns, 2};
   store_speculation e = {"d", print_a, "cycle", count, 0, 0, 0};
   must_append(s, &(store_batch){&r, &l, &t, &e, NULL, 1, 1, 1, 1, 0});
 }

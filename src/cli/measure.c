@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "cli/measure.h"
+
+#include "backend/backend.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "cli/show.h"
+#include "policy/optimize.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const uint64_t max_extent = INT32_MAX;
+
+// ---- Ctrl-C -------------------------------------------------------------------------------------
+
+// A handler has no other way to say what happened.
+static volatile sig_atomic_t was_stopped;
+
+static void stop(int number) {
+  (void)number;
+  was_stopped = 1;
+}
+
+bool measure_was_stopped(void) {
+  return was_stopped;
+}
+
+// A second Ctrl-C ends the process as usual.
+static void catch_stop(void) {
+  struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+  sigaction(SIGINT, &action, NULL);
+}
+
+// ---- the command line ---------------------------------------------------------------------------
+
+static bool read_rounds(measure *m, const args *a) {
+  if (!args_u64(a, "--rounds", &m->rounds)) return false;
+  if (m->rounds >= 1 && m->rounds <= 32) return true;
+  cli_usage(m->cli, "--rounds wants 1 to 32, not `%s`", a->value);
+  return false;
+}
+
+static bool read_backend(measure *m, const args *a) {
+  if (backend_find(a->value)) return vec_push(&m->backends, a->value);
+  cli_usage(m->cli, "there is no backend `%s`. Fix: see `vyre devices`", a->value);
+  return false;
+}
+
+bool measure_option(measure *m, const args *a, int letter) {
+  switch (letter) {
+  case 'b': return read_backend(m, a);
+  case 'r': return read_rounds(m, a);
+  case 'N': m->is_dry = true; return true;
+  case 'g':
+    m->grid_count = 1;
+    for (const char *p = a->value; *p; p++) m->grid_count += *p == ',';
+    return args_extents(a, "--grid", max_extent, 1, m->grid);
+  case ARGS_BUILD: opencl_add_option(&m->opencl, a->value); return true;
+  case ARGS_WORD:
+    if (m->file) return vec_push(&m->words, a->value);
+    m->file = a->value;
+    return true;
+  default: return false;
+  }
+}
+
+bool measure_wants(const measure *m, const char *backend) {
+  for (size_t i = 0; i < m->backends.count; i++)
+    if (!strcmp(m->backends.at[i], backend)) return true;
+  return !m->backends.count;
+}
+
+// ---- inputs and answer --------------------------------------------------------------------------
+
+static vyre_status load(measure *m, vyre_error *error) {
+  if (load_is_opencl(m->file)) {
+    size_t kept = 0;
+    for (size_t i = 0; i < m->words.count; i++)
+      if (!opencl_take_local(&m->opencl, m->words.at[i])) m->words.at[kept++] = m->words.at[i];
+    m->words.count = kept;
+    m->opencl.rank = m->grid_count;
+  }
+  vyre_status status = load_program(m->file, &m->opencl, &m->program, error);
+  if (status != VYRE_OK) return status;
+  return bind_words(m->program.program, m->words.at, m->words.count, m->grid, m->grid_count,
+                    &m->bound, error);
+}
+
+static vyre_status take_inputs(measure *m, vyre_error *error) {
+  vyre_dispatch_args args = {.params = m->bound.params,
+                             .param_count = m->bound.param_count,
+                             .buffers = m->bound.spans,
+                             .buffer_count = m->bound.span_count};
+  capture_result taken = capture_take(&m->inputs, m->program.program, &args);
+  if (taken == CAPTURE_TAKEN) return VYRE_OK;
+  if (taken == CAPTURE_NO_MEMORY) return error_out_of_memory(error);
+  return error_set(error, VYRE_ERROR_LIMIT,
+                   "the buffers are larger than %zu MiB together, of which a copy is kept. Fix: "
+                   "measure with smaller ones",
+                   CAPTURE_MAX_BYTES >> 20);
+}
+
+static vyre_status ask_reference(measure *m, vyre_error *error) {
+  vyre_executable *reference;
+  vyre_status status = vyre_compile(m->program.program, "ref", NULL, &reference, error);
+  if (status != VYRE_OK) return status;
+  status = capture_run(&m->inputs, reference, NULL, NULL, error);
+  if (status == VYRE_OK && !capture_keep(&m->inputs, &m->expected))
+    status = error_out_of_memory(error);
+  vyre_executable_release(reference);
+  return status;
+}
+
+vyre_status measure_begin(measure *m, vyre_error *error) {
+  catch_stop();
+  m->notes = measure_notes(m->cli);
+  vyre_status status = load(m, error);
+  if (status == VYRE_OK) status = take_inputs(m, error);
+  if (status == VYRE_OK) status = ask_reference(m, error);
+  if (status != VYRE_OK || m->is_dry) return status;
+  vyre_error why;
+  if (store_open(NULL, &m->notes, &m->store, &why) != VYRE_OK) note_tell(&m->notes, &why);
+  return VYRE_OK;
+}
+
+void measure_end(measure *m) {
+  store_close(m->store);
+  capture_output_fini(&m->expected);
+  capture_fini(&m->inputs);
+  bind_free(&m->bound);
+  load_free(&m->program);
+  opencl_free(&m->opencl);
+  vec_free(&m->words);
+  vec_free(&m->backends);
+}
+
+vyre_status measure_compile(const measure *m, const char *backend, vyre_executable **out,
+                            vyre_error *error) {
+  optimize_result optimized;
+  vyre_status status = optimize_program(m->program.program, NULL, &optimized, error);
+  if (status == VYRE_OK) status = vyre_compile(optimized.program, backend, NULL, out, error);
+  optimize_result_fini(&optimized);
+  return status;
+}
+
+// ---- telling ------------------------------------------------------------------------------------
+
+static void print_note(void *context, const vyre_error *note) {
+  (void)context;
+  fprintf(stderr, "vyre: note: %s\n", note->message);
+}
+
+note_sink measure_notes(const cli *c) {
+  return (note_sink){print_note, (void *)c};
+}
+
+void measure_clear_line(const measure *m) {
+  if (m->shown_ns) fputs("\r\033[K", stderr);
+}
+
+bool measure_goes_on(void *context, uint32_t done, uint32_t expected) {
+  measure *m = context;
+  uint64_t now = clock_now_ns();
+  if (!m->start_ns || !done) m->start_ns = now;
+  bool is_time = now - m->shown_ns > UINT64_C(100000000);
+  if (!m->cli->json && isatty(STDERR_FILENO) && is_time && done) {
+    uint64_t all = expected > done ? expected : done;
+    uint64_t left_ns = (now - m->start_ns) / done * (all - done);
+    char left[SHOW_TEXT];
+    fprintf(stderr, "\r\033[K%s: %u of %u runs, %s left, Ctrl-C keeps what is done", m->what, done,
+            (unsigned)all, show_time(left_ns, left));
+    m->shown_ns = now;
+  }
+  return !was_stopped;
+}
+
+const char *measure_age(int64_t date, char *out) {
+  int64_t age = clock_unix_seconds() - date;
+  if (!date)
+    snprintf(out, SHOW_TEXT, "at a time not stated");
+  else if (age < 60)
+    snprintf(out, SHOW_TEXT, "just now"); // a date in the future is a clock that jumped
+  else if (age < 7200)
+    snprintf(out, SHOW_TEXT, "%lld minutes ago", (long long)age / 60);
+  else if (age < 2 * 86400)
+    snprintf(out, SHOW_TEXT, "%lld hours ago", (long long)age / 3600);
+  else
+    snprintf(out, SHOW_TEXT, "%lld days ago", (long long)age / 86400);
+  return out;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// What `certify` and `tune` share: a program and its arguments from the words of a command line,
+// copies of the inputs, the reference's answer to compare with, progress with the time that is
+// left, and Ctrl-C, which ends measuring and keeps what was measured. One thread, one at a time.
+#ifndef VYRE_CLI_MEASURE_H
+#define VYRE_CLI_MEASURE_H
+
+#include "base/note.h"
+#include "cli/args.h"
+#include "cli/bind.h"
+#include "cli/load.h"
+#include "profile/store.h"
+#include "runtime/capture.h"
+
+// Of the options that both commands have. The letters g, b, r and N are taken.
+#define MEASURE_OPTIONS                                                                            \
+  {'g', "grid", "extents such as 640,480"}, {'b', "backend", "an id that `vyre devices` lists"},   \
+      {'r', "rounds", "a number of samples"}, {                                                    \
+    'N', "dry-run", NULL                                                                           \
+  }
+
+typedef struct measure {
+  const cli *cli;
+  // From the command line.
+  char *file;
+  opencl_words opencl;
+  vec(char *) words;
+  vec(const char *) backends; // empty: all
+  uint64_t grid[3], rounds;
+  uint32_t grid_count;
+  bool is_dry;
+  // Made by measure_begin.
+  loaded program;
+  bindings bound;
+  capture inputs;
+  capture_output expected;
+  note_sink notes;
+  store *store; // NULL: dry, or not to be had
+  // Progress.
+  const char *what; // shown in front
+  uint64_t start_ns, shown_ns;
+  uint32_t done, expected_runs;
+} measure;
+
+// Takes one option or word; false when it was wrong, after a message.
+bool measure_option(measure *m, const args *a, int letter);
+// Loads, binds, copies the inputs, runs the reference on them and opens the store.
+vyre_status measure_begin(measure *m, vyre_error *error);
+void measure_end(measure *m);
+
+// Whether the backend was asked for, or none was.
+bool measure_wants(const measure *m, const char *backend);
+// Compiles the program as the runtime's best variants are.
+vyre_status measure_compile(const measure *m, const char *backend, vyre_executable **out,
+                            vyre_error *error);
+
+// A keep_going callback; `measure` is its context. Shows progress on a terminal.
+bool measure_goes_on(void *measure, uint32_t done, uint32_t expected);
+void measure_clear_line(const measure *m);
+bool measure_was_stopped(void);
+enum { EXIT_STOPPED = 130 }; // as shells have it for a process that Ctrl-C ended
+
+// "3 days ago", "just now"; `out` has SHOW_TEXT bytes and is returned.
+const char *measure_age(int64_t date, char *out);
+// Prints notes as the command's own, on standard error.
+note_sink measure_notes(const cli *c);
+
+#endif
