@@ -49,14 +49,25 @@ static int long_option(args *a, char *word) {
   return unknown_option(a, word);
 }
 
-// -DNAME, -UNAME, -IFOLDER, -cl-...
+// -DNAME, -UNAME, -IFOLDER, also as two words, and -cl-...
 static bool is_build_option(const char *word) {
-  return (strchr("DUI", word[1]) && word[2]) || !strncmp(word, "-cl-", 4);
+  return strchr("DUI", word[1]) || !strncmp(word, "-cl-", 4);
+}
+
+static int build_option(args *a, char *word) {
+  a->value = word;
+  a->ends_build = strchr("DUI", word[1]) && !word[2];
+  return ARGS_BUILD;
 }
 
 int args_next(args *a) {
   if (a->next == a->count) return ARGS_END;
   char *word = a->words[a->next++];
+  if (a->ends_build) {
+    a->value = word;
+    a->ends_build = false;
+    return ARGS_BUILD;
+  }
   if (!a->only_words && !strcmp(word, "--")) {
     a->only_words = true;
     return args_next(a);
@@ -66,10 +77,7 @@ int args_next(args *a) {
     return ARGS_WORD;
   }
   if (word[1] == '-') return long_option(a, word);
-  if (a->takes_build && is_build_option(word)) {
-    a->value = word;
-    return ARGS_BUILD;
-  }
+  if (a->takes_build && is_build_option(word)) return build_option(a, word);
   for (const args_option *o = a->options; o->name; o++)
     if (o->letter == word[1] && islower((unsigned char)o->letter))
       return take_value(a, o, word[2] ? word + 2 : NULL);

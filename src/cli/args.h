@@ -23,6 +23,7 @@ typedef struct args {
   char **words;
   bool only_words;
   bool takes_build; // give words such as -DN=4 as ARGS_BUILD; set after args_begin
+  bool ends_build;  // the next word belongs to a lone -D, -U or -I
   char *value;      // of the option, or the word
 } args;
 

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const args_option check_options[] = {{'q', "quiet", NULL}, {0, NULL, NULL}};
+static const args_option check_options[] = {
+    {'q', "quiet", NULL}, OPENCL_WORKGROUP_OPTION, {0, NULL, NULL}};
 
 static json_t *file_json(const char *path, const vyre_program *p, const vyre_error *error) {
   json_t *o = json_object();
@@ -88,14 +89,12 @@ static int run(cli *c, int argc, char **argv) {
   args a = args_begin(c, check_options, argc, argv);
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END && code == EXIT_FINE;) {
-    if (letter == ARGS_ERROR)
-      code = EXIT_USAGE;
-    else if (letter == 'q')
+    bool ok = letter != ARGS_ERROR;
+    if (letter == 'q')
       quiet = true;
-    else if (letter == ARGS_BUILD)
-      opencl_add_option(&words, a.value);
-    else if (!opencl_take_local(&words, a.value))
+    else if (ok && !opencl_take(&words, &a, letter, &ok))
       argv[count++] = a.value; // behind what was read
+    if (!ok) code = EXIT_USAGE;
   }
   if (code == EXIT_FINE && !count)
     code = cli_usage(c, "no file is named. Fix: run `vyre check FILE ...`");
@@ -106,7 +105,7 @@ static int run(cli *c, int argc, char **argv) {
 
 const command check_command = {
     "check", "say whether programs are well-formed",
-    "usage: vyre check [-q] [--json] FILE[:KERNEL]... [-DNAME=VALUE ...] [NAME=local:BYTES ...]\n"
+    "usage: vyre check [-q] [--json] FILE[:KERNEL]...\n"
     "\n"
     "Reads each program (text or wire form, or OpenCL C; - is standard input) and verifies it. A\n"
     "mistake is shown with its place, its rule (docs/IR.md lists them) and what to do. Of a .cl\n"
@@ -115,6 +114,11 @@ const command check_command = {
     "options:\n"
     "  -q, --quiet   say nothing about files that are fine\n"
     "      --json    one object per file\n"
+    "\n"
+    "of OpenCL C:\n"
+    "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"
+    "  NAME=local:BYTES            room for an argument in local memory\n"
+    "  --workgroup X[,Y[,Z]]       the workgroup, where the kernel does not say\n"
     "\n"
     "exit status: 0 all are fine, 1 a program is wrong, 3 a file cannot be read\n"
     "\n"

@@ -6,7 +6,11 @@
 #include <string.h>
 
 static const args_option convert_options[] = {
-    {'o', "output", "a file"}, {'t', "to", "text or wire"}, {0, NULL, NULL}};
+    {'o', "output", "a file"},
+    {'t', "to", "text or wire"},
+    OPENCL_WORKGROUP_OPTION,
+    {0, NULL, NULL},
+};
 
 typedef struct wanted {
   const char *from, *path;
@@ -27,17 +31,17 @@ static int read_options(const cli *c, int argc, char **argv, wanted *w) {
   args a = args_begin(c, convert_options, argc, argv);
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END;) {
-    if (letter == ARGS_ERROR) return EXIT_USAGE;
+    bool ok = letter != ARGS_ERROR;
+    if (!ok || opencl_take(&w->words, &a, letter, &ok)) {
+      if (!ok) return EXIT_USAGE;
+      continue;
+    }
     if (letter == 'o')
       w->path = a.value;
     else if (letter == 't') {
       w->to = !strcmp(a.value, "text") ? SAVE_TEXT : !strcmp(a.value, "wire") ? SAVE_WIRE : w->to;
       if (w->to == SAVE_BY_NAME) return cli_usage(c, "--to wants text or wire, not `%s`", a.value);
-    } else if (letter == ARGS_BUILD)
-      opencl_add_option(&w->words, a.value);
-    else if (opencl_take_local(&w->words, a.value))
-      continue;
-    else if (w->from)
+    } else if (w->from)
       return cli_usage(c, "one program at a time: `%s` is too many", a.value);
     else
       w->from = a.value;
@@ -80,7 +84,6 @@ static int run(cli *c, int argc, char **argv) {
 const command convert_command = {
     "convert", "turn OpenCL C, text form or wire form into text or wire form",
     "usage: vyre convert IN[:KERNEL] [-o OUT] [--to text|wire] [--json]\n"
-    "                    [-DNAME=VALUE ...] [NAME=local:BYTES ...]\n"
     "\n"
     "Reads a program in either form, or a kernel from OpenCL C (.cl), and writes it in the form\n"
     "that the name of OUT asks for: .vyre is text, .vyreb is wire. Without -o the text goes to\n"
@@ -90,6 +93,11 @@ const command convert_command = {
     "  -o, --output OUT      where to write; - is standard output\n"
     "  -t, --to text|wire    the form, whatever the name says\n"
     "      --json            say what was written, as JSON\n"
+    "\n"
+    "of OpenCL C:\n"
+    "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"
+    "  NAME=local:BYTES            room for an argument in local memory\n"
+    "  --workgroup X[,Y[,Z]]       the workgroup, where the kernel does not say\n"
     "\n"
     "examples:\n"
     "  vyre convert saxpy.vyre -o saxpy.vyreb\n"

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const args_option info_options[] = {{0, NULL, NULL}};
+static const args_option info_options[] = {OPENCL_WORKGROUP_OPTION, {0, NULL, NULL}};
 
 static const char *access_name(vyre_access access) {
   return access == VYRE_READ ? "read" : access == VYRE_WRITE ? "write" : "readwrite";
@@ -170,12 +170,9 @@ static int run(cli *c, int argc, char **argv) {
   args a = args_begin(c, info_options, argc, argv);
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END && code == EXIT_FINE;) {
-    if (letter == ARGS_ERROR)
-      code = EXIT_USAGE;
-    else if (letter == ARGS_BUILD)
-      opencl_add_option(&words, a.value);
-    else if (opencl_take_local(&words, a.value))
-      continue;
+    bool ok = letter != ARGS_ERROR;
+    if (!ok || opencl_take(&words, &a, letter, &ok))
+      code = ok ? EXIT_FINE : EXIT_USAGE;
     else if (path)
       code = cli_usage(c, "one program at a time: `%s` is too many", a.value);
     else
@@ -190,11 +187,16 @@ static int run(cli *c, int argc, char **argv) {
 
 const command info_command = {
     "info", "parameters, buffers, regions, statistics, fingerprint",
-    "usage: vyre info FILE[:KERNEL] [--json] [-DNAME=VALUE ...] [NAME=local:BYTES ...]\n"
+    "usage: vyre info FILE[:KERNEL] [--json]\n"
     "\n"
     "Shows what a program takes and how it is made. A region is elastic when its workgroup is\n"
     "only a launch shape, and rigid when its body depends on it; what it depends on is named.\n"
     "The fingerprint is the program's identity: names of values and comments do not count.\n"
+    "\n"
+    "of OpenCL C:\n"
+    "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"
+    "  NAME=local:BYTES            room for an argument in local memory\n"
+    "  --workgroup X[,Y[,Z]]       the workgroup, where the kernel does not say\n"
     "\n"
     "examples:\n"
     "  vyre info saxpy.vyre\n"

@@ -88,7 +88,8 @@ static void show_float(double value, bool narrow, char out[NUMBER_TEXT]) {
     strcpy(out, "nan");
     return;
   }
-  for (int digits = 1; digits <= 17; digits++) {
+  int least = fabs(value) >= 10 && fabs(value) < 1e7 ? 7 : 1; // 10 and not 1e+01
+  for (int digits = least; digits <= 17; digits++) {
     snprintf(out, NUMBER_TEXT, "%.*g", digits, value);
     if (narrow ? strtof(out, NULL) == (float)value : strtod(out, NULL) == value) return;
   }

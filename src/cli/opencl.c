@@ -28,6 +28,20 @@ bool opencl_take_local(opencl_words *w, char *word) {
   return true;
 }
 
+bool opencl_take(opencl_words *w, const args *a, int letter, bool *ok) {
+  uint64_t extents[3];
+  *ok = true;
+  if (letter == ARGS_BUILD) {
+    opencl_add_option(w, a->value);
+    return true;
+  }
+  if (letter == ARGS_WORD) return opencl_take_local(w, a->value);
+  if (letter != OPENCL_WORKGROUP) return false;
+  *ok = args_extents(a, "--workgroup", UINT32_MAX, 1, extents);
+  for (int k = 0; k < 3 && *ok; k++) w->workgroup[k] = (uint32_t)extents[k];
+  return true;
+}
+
 void opencl_free(opencl_words *w) {
   strbuf_fini(&w->build);
   vec_free(&w->locals);

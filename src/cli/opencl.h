@@ -10,6 +10,7 @@
 
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "cli/args.h"
 
 typedef struct opencl_words {
   strbuf build;
@@ -19,7 +20,13 @@ typedef struct opencl_words {
   bool failed;           // out of memory
 } opencl_words;
 
-// A word that begins with -D, -U, -I or -cl-.
+// What a command that only reads kernels takes: words of ARGS_BUILD, --workgroup under the letter
+// OPENCL_WORKGROUP, sizes of local memory. *ok is false when a value is wrong, and that was said.
+enum { OPENCL_WORKGROUP = 'W' };
+#define OPENCL_WORKGROUP_OPTION                                                                    \
+  { OPENCL_WORKGROUP, "workgroup", "extents such as 64,1,1" }
+bool opencl_take(opencl_words *w, const args *a, int letter, bool *ok);
+// A word that begins with -D, -U, -I or -cl-, or that follows one.
 void opencl_add_option(opencl_words *w, const char *word);
 // Takes NAME=local:BYTES, and cuts the word at its `=`; false when it is another word.
 bool opencl_take_local(opencl_words *w, char *word);

@@ -17,6 +17,7 @@ static const args_option opt_options[] = {
     {'D', "dump-after", "the name of a pass"},
     {'S', "stop-after", "a number of runs"},
     {'l', "list", NULL},
+    OPENCL_WORKGROUP_OPTION,
     {0, NULL, NULL},
 };
 
@@ -29,6 +30,7 @@ typedef struct job {
   const char *names[MAX_NAMES + 1];
   optimize_options options;
   uint32_t dumps;
+  opencl_words words;
 } job;
 
 // ---- reading the call ---------------------------------------------------------------------------
@@ -95,6 +97,8 @@ static bool read_stop(job *j, const args *a) {
 }
 
 static bool read_option(job *j, args *a, int letter) {
+  bool ok;
+  if (opencl_take(&j->words, a, letter, &ok)) return ok;
   switch (letter) {
   case 'o': j->output = a->value; return true;
   case 'p': return read_passes(j, a->value);
@@ -117,6 +121,7 @@ static bool read_option(job *j, args *a, int letter) {
 
 static bool read_call(job *j, int argc, char **argv) {
   args a = args_begin(j->cli, opt_options, argc, argv);
+  a.takes_build = true;
   bool wants_everything = false;
   for (int letter; (letter = args_next(&a)) != ARGS_END;) {
     wants_everything |= letter == 'e';
@@ -185,7 +190,7 @@ static int optimize(job *j) {
   loaded l;
   vyre_error error;
   optimize_result result;
-  if (load_program(j->path, NULL, &l, &error) != VYRE_OK) return cli_error(j->cli, &error);
+  if (load_program(j->path, &j->words, &l, &error) != VYRE_OK) return cli_error(j->cli, &error);
   if (j->dump_after) {
     j->options.watch = dump;
     j->options.watch_context = j;
@@ -198,22 +203,27 @@ static int optimize(job *j) {
   return code;
 }
 
-static int run(cli *c, int argc, char **argv) {
-  job j = {.cli = c};
-  if (!read_call(&j, argc, argv)) return EXIT_USAGE;
-  bool goes_to_stdout = j.output && !strcmp(j.output, "-");
-  if (goes_to_stdout && (c->json || j.wants_report))
-    return cli_usage(c, "the report and the program cannot both go to standard output. Fix: name a "
-                        "file with -o");
-  if (!j.wants_list) return optimize(&j);
-  if (c->json) return cli_json(opt_list_json());
+static int serve(job *j) {
+  bool goes_to_stdout = j->output && !strcmp(j->output, "-");
+  if (goes_to_stdout && (j->cli->json || j->wants_report))
+    return cli_usage(j->cli, "the report and the program cannot both go to standard output. Fix: "
+                             "name a file with -o");
+  if (!j->wants_list) return optimize(j);
+  if (j->cli->json) return cli_json(opt_list_json());
   opt_list_show();
   return EXIT_FINE;
 }
 
+static int run(cli *c, int argc, char **argv) {
+  job j = {.cli = c};
+  int code = read_call(&j, argc, argv) ? serve(&j) : EXIT_USAGE;
+  opencl_free(&j.words);
+  return code;
+}
+
 const command opt_command = {
     "opt", "optimize a program, and say what was done and why",
-    "usage: vyre opt FILE [options] [-o OUT]\n"
+    "usage: vyre opt FILE[:KERNEL] [options] [-o OUT]\n"
     "       vyre opt --list\n"
     "\n"
     "Prints the program as the optimizer leaves it; every bit that it computes stays the same.\n"
@@ -231,6 +241,11 @@ const command opt_command = {
     "  -l, --list             the passes in the order in which they run\n"
     "  -o, --output OUT       where to write the program; .vyreb is wire form, all else text\n"
     "      --json             the report and the program's text as JSON\n"
+    "\n"
+    "of OpenCL C:\n"
+    "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"
+    "  NAME=local:BYTES            room for an argument in local memory\n"
+    "  --workgroup X[,Y[,Z]]       the workgroup, where the kernel does not say\n"
     "\n"
     "examples:\n"
     "  vyre opt saxpy.vyre\n"

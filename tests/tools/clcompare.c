@@ -529,8 +529,9 @@ static void find_kernel(job *j, const char *const *specs, int spec_count) {
     }
     if (!found) stop("no such argument", specs[s]);
   }
-  for (int i = 0; i < 3; i++)
-    if (j->info->workgroup[0] && !j->has_workgroup) j->workgroup[i] = j->info->workgroup[i];
+  if (!j->info->workgroup[0] || j->has_workgroup) return;
+  for (int i = 0; i < 3; i++) j->workgroup[i] = j->info->workgroup[i];
+  j->has_workgroup = true;
 }
 
 int main(int argc, char **argv) {

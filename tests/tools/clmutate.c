@@ -361,7 +361,7 @@ int main(int argc, char **argv) {
     size_t a = below((size_t)file_count), b = below((size_t)file_count);
     cut(&mine, sources[a], sizes[a]);
     cut(&donor, sources[b], sizes[b]);
-    for (size_t n = 1 + below(4); n > 0; n--) mutate(&mine, &donor);
+    for (size_t n = 1 + below(2); n > 0; n--) mutate(&mine, &donor);
     size_t size;
     char *made = join(&mine, &size);
     judge(made, size, folder, i, &t);

@@ -139,16 +139,22 @@ static const char *find_line(const char *text, size_t size, uint32_t line) {
   return at;
 }
 
-void source_place_line(unit *u, const char *file, uint32_t line, uint32_t column) {
+// `made` is the line as it was preprocessed, in which the column is; NULL: in the file's own.
+static void place_in_file(unit *u, const char *file, uint32_t line, uint32_t column,
+                          const char *made) {
   const char *text = u->source.text;
   size_t size = u->source.size;
   char *read = NULL;
   if (strcmp(file, u->source.name)) {
+    while (file[0] == '.' && file[1] == '/') file += 2; // as clang names what is beside the source
     vyre_error ignored; // a file that cannot be read has no excerpt, and that is all
     if (file_read(file, LIMIT_SOURCE_BYTES, &read, &size, &ignored) != VYRE_OK) size = 0;
     text = read;
   }
   const char *at = text ? find_line(text, size, line) : NULL;
+  if (at && made)
+    column = 1 + (uint32_t)map_column(made, line_length(made, u->text + u->size), at,
+                                      line_length(at, text + size), column ? column - 1 : 0);
   if (at) {
     size_t length = line_length(at, text + size), back = column ? column - 1 : 0;
     if (back > length) back = length;
@@ -161,7 +167,14 @@ void source_place_line(unit *u, const char *file, uint32_t line, uint32_t column
   free(read);
 }
 
+void source_place_line(unit *u, const char *file, uint32_t line, uint32_t column) {
+  place_in_file(u, file, line, column, NULL);
+}
+
 void source_place_error(unit *u, uint32_t offset) {
   source_spot spot = source_find(u, offset);
-  source_place_line(u, spot.file, spot.line, spot.column);
+  if (offset > u->size) offset = (uint32_t)u->size;
+  bool is_mapped = spot.offset != NO_PLACE;
+  const char *made = u->text + u->lines.start[line_at(&u->lines, offset)];
+  place_in_file(u, spot.file, spot.line, spot.column, is_mapped ? NULL : made);
 }
