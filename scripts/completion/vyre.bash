@@ -28,11 +28,12 @@ _vyre() {
     return
   fi
   case $command in
-  check) options="--quiet" ;;
+  check) options="--quiet --workgroup" ;;
   fmt) options="--write --check" ;;
-  convert) options="--output --to" ;;
-  opt) options="--passes --profile --everything --report --dump-after --stop-after --list --output" ;;
-  compile) options="--emit --output --width --quick --polled" ;;
+  info) options="--workgroup" ;;
+  convert) options="--output --to --workgroup" ;;
+  opt) options="--passes --profile --everything --report --dump-after --stop-after --list --output --workgroup" ;;
+  compile) options="--emit --output --width --quick --polled --workgroup" ;;
   conform) options="--backend --device --seed --count --seconds --suite --shrink --replay --out" ;;
   certify) options="--backend --default --rounds --grid --dry-run" ;;
   tune) options="--backend --again --rounds --grid --dry-run" ;;

@@ -15,6 +15,7 @@ typedef struct options {
   const char *file, *path, *emit;
   uint64_t width;
   bool is_quick, is_polled;
+  opencl_words words;
 } options;
 
 static const args_option compile_options[] = {
@@ -23,6 +24,7 @@ static const args_option compile_options[] = {
     {'w', "width", "a number of lanes"},
     {'q', "quick", NULL},
     {'P', "polled", NULL},
+    OPENCL_WORKGROUP_OPTION,
     {0, NULL, NULL},
 };
 
@@ -65,7 +67,7 @@ static vyre_status emit(const options *o, size_t *size, vyre_error *error) {
   loaded l;
   vyre_program *expanded = NULL;
   char *text = NULL;
-  vyre_status status = load_program(o->file, NULL, &l, error);
+  vyre_status status = load_program(o->file, &o->words, &l, error);
   if (status != VYRE_OK) return status;
   if (!strcmp(o->emit, "text") || !strcmp(o->emit, "wire")) {
     save_form form = o->emit[0] == 't' ? SAVE_TEXT : SAVE_WIRE;
@@ -101,8 +103,13 @@ static bool check_form(const cli *c, const char *form) {
 static bool read_options(const cli *c, int argc, char **argv, options *o) {
   *o = (options){.path = "-"};
   args a = args_begin(c, compile_options, argc, argv);
+  a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END;) {
     bool ok = true;
+    if (opencl_take(&o->words, &a, letter, &ok)) {
+      if (!ok) return false;
+      continue;
+    }
     switch (letter) {
     case 'e': o->emit = a.value; break;
     case 'o': o->path = a.value; break;
@@ -132,24 +139,29 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
   return check_form(c, o->emit);
 }
 
-static int run(cli *c, int argc, char **argv) {
-  options o;
+static int write_form(const cli *c, const options *o) {
   vyre_error error;
   size_t size = 0;
-  if (!read_options(c, argc, argv, &o)) return EXIT_USAGE;
-  if (c->json && !strcmp(o.path, "-"))
+  if (c->json && !strcmp(o->path, "-"))
     return cli_usage(c, "--json and the code cannot both go to standard output. Fix: name a file "
                         "with -o");
-  if (emit(&o, &size, &error) != VYRE_OK) return cli_error(c, &error);
+  if (emit(o, &size, &error) != VYRE_OK) return cli_error(c, &error);
   if (c->json)
-    cli_json(json_pack("{s:o, s:s, s:o, s:I}", "from", cli_text(o.file), "emit", o.emit, "to",
-                       cli_text(o.path), "bytes", (json_int_t)size));
+    cli_json(json_pack("{s:o, s:s, s:o, s:I}", "from", cli_text(o->file), "emit", o->emit, "to",
+                       cli_text(o->path), "bytes", (json_int_t)size));
   return EXIT_FINE;
+}
+
+static int run(cli *c, int argc, char **argv) {
+  options o;
+  int code = read_options(c, argc, argv, &o) ? write_form(c, &o) : EXIT_USAGE;
+  opencl_free(&o.words);
+  return code;
 }
 
 const command compile_command = {
     "compile", "show what a program becomes: OpenCL C, LLVM, assembly",
-    "usage: vyre compile FILE --emit=text|wire|opencl|llvm|asm [-o OUT] [--json]\n"
+    "usage: vyre compile FILE[:KERNEL] --emit=text|wire|opencl|llvm|asm [-o OUT] [--json]\n"
     "\n"
     "Writes a program in another form. opencl is the OpenCL C that the opencl backend gives to a\n"
     "driver, for a device that has everything; llvm and asm are what the cpu backend makes for\n"
@@ -162,6 +174,11 @@ const command compile_command = {
     "  -q, --quick           as the first, quick compilation does\n"
     "      --polled          opencl: with the stop flag that time limits need\n"
     "      --json            say what was written, as JSON\n"
+    "\n"
+    "of OpenCL C:\n"
+    "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"
+    "  NAME=local:BYTES            room for an argument in local memory\n"
+    "  --workgroup X[,Y[,Z]]       the workgroup, where the kernel does not say\n"
     "\n"
     "examples:\n"
     "  vyre compile saxpy.vyre --emit=opencl\n"

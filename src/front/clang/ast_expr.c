@@ -38,6 +38,13 @@ static node *leaf_node(unit *u, node_kind kind, CXCursor cursor) {
   return n;
 }
 
+// What is computed from a parameter that is written as an array is shown as one; it is a pointer.
+static node *undecayed(node *n) {
+  for (uint32_t i = n->count; i-- > 0 && n->type->kind == T_ARRAY;)
+    if (n->kid[i]->type->kind == T_POINTER) n->type = n->kid[i]->type;
+  return n;
+}
+
 node *ast_skip_casts(node *n) {
   while (n && n->kind == N_CAST) n = n->kid[0];
   return n;
@@ -146,7 +153,7 @@ void ast_wrote(node *lvalue) {
 }
 
 static node *binary(unit *u, CXCursor cursor) {
-  node *n = with_operands(u, N_BINARY, cursor, 2);
+  node *n = undecayed(with_operands(u, N_BINARY, cursor, 2));
   n->op = (uint8_t)clang_getCursorBinaryOperatorKind(cursor);
   if (n->op >= CXBinaryOperator_Assign && n->op <= CXBinaryOperator_OrAssign) ast_wrote(n->kid[0]);
   if (n->op == CXBinaryOperator_Invalid)
@@ -161,7 +168,7 @@ static node *unary(unit *u, CXCursor cursor) {
   case CXUnaryOperator_PostInc:
   case CXUnaryOperator_PostDec:
   case CXUnaryOperator_PreInc:
-  case CXUnaryOperator_PreDec: ast_wrote(n->kid[0]); return n;
+  case CXUnaryOperator_PreDec: ast_wrote(n->kid[0]); return undecayed(n);
   case CXUnaryOperator_AddrOf: {
     decl *d = changed_object(n->kid[0]);
     if (d) d->address_taken = true;
@@ -364,14 +371,14 @@ static node *expr(unit *u, CXCursor cursor) {
   case CXCursor_BinaryOperator:
   case CXCursor_CompoundAssignOperator: return binary(u, cursor);
   case CXCursor_UnaryOperator: return unary(u, cursor);
-  case CXCursor_ConditionalOperator: return with_operands(u, N_CHOICE, cursor, 3);
+  case CXCursor_ConditionalOperator: return undecayed(with_operands(u, N_CHOICE, cursor, 3));
   case CXCursor_ArraySubscriptExpr: return with_operands(u, N_INDEX, cursor, 2);
   case CXCursor_MemberRefExpr: return member(u, cursor);
   case CXCursor_CStyleCastExpr: {
-    cursors kids = operands(u, cursor);
-    if (kids.count != 1)
+    cursors kids = operands(u, cursor); // those of the type first: lengths of arrays
+    if (kids.count == 0)
       ast_refuse(u, cursor, "an expression of unknown shape", "write it in a simpler way");
-    return cast(u, cursor, ast_expr(u, kids.at[0]));
+    return cast(u, cursor, ast_expr(u, kids.at[kids.count - 1]));
   }
   case CXCursor_CompoundLiteralExpr: return compound_literal(u, cursor);
   case CXCursor_InitListExpr: return init_list(u, cursor);

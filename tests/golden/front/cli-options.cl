@@ -5,12 +5,14 @@
 // RUN: vyre run %s -DBESIDE=0 -D 'OFFSET=(1 + 1)' -I %S/inputs y=iota:4 --grid 4 --print y
 // RUN: vyre convert %s -DOFFSET=1 --workgroup 32
 // RUN: vyre opt %s -D OFFSET=1 -U FACTOR --workgroup=16
+// RUN: vyre compile %s -DOFFSET=1 --workgroup 4 --emit=text
 // RUN: vyre check %s -DOFFSET=1 --workgroup 8
 // CHECK: 0: 1 3 5 7
 // CHECK: 0: 0.5 3.5 6.5 9.5
 // CHECK: 0: 2 4 6 8
 // CHECK: region scale grid(grid_x) workgroup(32) {
 // CHECK: region scale grid(grid_x) workgroup(16) {
+// CHECK: region scale grid(grid_x) workgroup(4) {
 // CHECK: cli-options.cl: ok
 #ifdef BESIDE
 #include <scaled.h>
