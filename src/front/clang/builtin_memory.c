@@ -81,18 +81,33 @@ value memory_atomic_load(lowering *l, node *n, const value *args, int what) {
   return atomic(l, n, args, VYRE_OP_ATOMIC_OR, e_zero(l, type));
 }
 
-value memory_cmpxchg(lowering *l, node *n, const value *args, int what) {
-  (void)what;
+static ref compare_and_swap(lowering *l, node *n, const value *args, ref expected, ref desired) {
   vyre_type type = atomic_type(l, n, args[0].type);
   if (type_is_float(type))
-    lower_refuse(l, n->offset, "atomic_cmpxchg of floats", "use it on their bits");
+    lower_refuse(l, n->offset, "a compare and exchange of floats", "use it on their bits");
   ref index;
   vyre_mem mem = atomic_place(l, pointer_arg(l, n, &args[0]), type, false, &index, n->offset);
   vyre_type element = args[0].at[0].p->set->at[0]->word;
-  ref expected = e_bits(l, element, e_convert(l, type, args[1].at[0].v));
-  ref desired = e_bits(l, element, e_convert(l, type, args[2].at[0].v));
-  ref old = vyre_build_atomic_cas(l->b, mem, index, expected, desired);
-  return value_convert(l, value_scalar(l, e_bits(l, type, old)), n->type, n->offset);
+  expected = e_bits(l, element, e_convert(l, type, expected));
+  desired = e_bits(l, element, e_convert(l, type, desired));
+  return e_bits(l, type, vyre_build_atomic_cas(l->b, mem, index, expected, desired));
+}
+
+value memory_cmpxchg(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  ref old = compare_and_swap(l, n, args, args[1].at[0].v, args[2].at[0].v);
+  return value_convert(l, value_scalar(l, old), n->type, n->offset);
+}
+
+// As in C11: what was expected is in memory, and becomes what was found.
+value memory_compare_exchange(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  vyre_type type = atomic_type(l, n, args[0].type);
+  const pointer *at = pointer_arg(l, n, &args[1]);
+  ref expected = load_scalar(l, at, 0, type, n->offset);
+  ref old = compare_and_swap(l, n, args, expected, args[2].at[0].v);
+  store_scalar(l, at, 0, old, n->offset);
+  return value_convert(l, value_scalar(l, two(l, VYRE_OP_EQ, old, expected)), n->type, n->offset);
 }
 
 // ---- copies by the workgroup --------------------------------------------------------------------

@@ -298,6 +298,8 @@ static void finish(lowering *l, vyre_program **out) {
   if (status != VYRE_OK) {
     if (place)
       error_place(l->u->error, l->u->source.name, l->u->source.text, l->u->source.size, place - 1);
+    else
+      source_place_error(l->u, l->kernel->offset);
     unit_bail(l->u);
   }
   status = tidy(made, out, l->u->error);

@@ -1,7 +1,9 @@
 // More local memory than there is.
 // RUN: vyre check %s
 // EXPECT-EXIT: 1
-// CHECK: error-local-too-large.cl: error[V045]: the shared arrays of region `k` take 80000 bytes, above 65536.
+// CHECK: error-local-too-large.cl:8:13: error[V045]: the shared arrays of region `k` take 80000 bytes, above 65536.
+// CHECK-NEXT: kernel void k(global float *x) {
+// CHECK-NEXT: ^
 // CHECK-NEXT: Fix: use smaller ones, or a transient buffer
 kernel void k(global float *x) {
   local float t[20000];
