@@ -88,6 +88,11 @@ target_sources(bench_kernels PRIVATE ${CMAKE_SOURCE_DIR}/bench/kernels/peer.c
 target_include_directories(bench_kernels PRIVATE ${CMAKE_SOURCE_DIR}/bench)
 target_link_libraries(bench_kernels PRIVATE gomp)
 
+# bench_runtime is several parts, with PoCL and Vulkan by hand beside them.
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/runtime/*.c)
+target_sources(bench_runtime PRIVATE ${sources} ${CMAKE_SOURCE_DIR}/bench/kernels/peer.c)
+target_include_directories(bench_runtime PRIVATE ${CMAKE_SOURCE_DIR}/bench)
+
 if(SLEEF_LIBRARY AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
   target_link_libraries(bench_math PRIVATE math_tested mvec)
 else() # its peers are x86 libraries

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "cli/measure.h"
+#include "cli/route_json.h"
 #include "cli/show.h"
 #include "policy/route.h"
 #include "profile/size_class.h"
@@ -128,18 +129,12 @@ static vyre_status save(const measure *m, const route_entry *entry, char **path,
 
 // ---- showing ------------------------------------------------------------------------------------
 
-static int decision_json(const route_entry *e, const char *path) {
-  json_t *seen = json_array(), *rejected = json_array();
-  for (uint32_t i = 0; i < e->observation_count; i++)
-    json_array_append_new(seen, json_pack("{s:s, s:I}", "backend", e->observations[i].backend,
-                                          "latency_ns", (json_int_t)e->observations[i].latency_ns));
-  for (uint32_t i = 0; i < e->rejection_count; i++)
-    json_array_append_new(rejected, json_pack("{s:s, s:o}", "backend", e->rejections[i].backend,
-                                              "reason", cli_text(e->rejections[i].reason)));
-  return cli_json(json_pack(
-      "{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:s?, s:b}", "op", e->op_id, "backend", e->backend,
-      "reason", e->reason, "size_class", (int)e->size_class, "device", e->device ? e->device : "",
-      "observations", seen, "rejected", rejected, "file", path, "stopped", measure_was_stopped()));
+static int show_decision_json(const route_entry *e, const char *path) {
+  json_t *o = route_json(e);
+  json_object_set_new(o, "op", cli_text(e->op_id));
+  json_object_set_new(o, "file", path ? cli_text(path) : json_null());
+  json_object_set_new(o, "stopped", json_boolean(measure_was_stopped()));
+  return cli_json(o);
 }
 
 static void show_text(const route_entry *e, const char *path) {
@@ -190,7 +185,7 @@ static vyre_status certify(measure *m, const char *usual, vyre_error *error) {
       if (!strcmp(candidates[i].id, entry.backend)) entry.device = candidates[i].device.adapter;
     if (!m->is_dry) status = save(m, &entry, &path, error);
     keep_samples(m, candidates, count, entry.size_class);
-    if (status == VYRE_OK && m->cli->json) decision_json(&entry, path);
+    if (status == VYRE_OK && m->cli->json) show_decision_json(&entry, path);
     if (status == VYRE_OK && !m->cli->json) show_text(&entry, path);
   }
   for (uint32_t i = 0; i < count; i++) vyre_executable_release(candidates[i].executable);

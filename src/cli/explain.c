@@ -8,6 +8,7 @@
 #include "cli/args.h"
 #include "cli/load.h"
 #include "cli/measure.h"
+#include "cli/route_json.h"
 #include "cli/show.h"
 #include "backend/backend.h"
 #include "policy/predict.h"
@@ -170,18 +171,9 @@ static void show_route(const explaining *e, const route_entry *entry, route_stat
   }
 }
 
-static json_t *route_json(const route_entry *e, route_state state) {
-  json_t *seen = json_array(), *rejected = json_array();
-  for (uint32_t i = 0; i < e->observation_count; i++)
-    json_array_append_new(seen, json_pack("{s:s, s:I}", "backend", e->observations[i].backend,
-                                          "latency_ns", (json_int_t)e->observations[i].latency_ns));
-  for (uint32_t i = 0; i < e->rejection_count; i++)
-    json_array_append_new(rejected, json_pack("{s:s, s:o}", "backend", e->rejections[i].backend,
-                                              "reason", cli_text(e->rejections[i].reason)));
-  json_t *o = json_pack("{s:s, s:s?, s:I, s:s, s:s?, s:o, s:o}", "backend", e->backend, "reason",
-                        e->reason, "date", (json_int_t)e->date, "state", route_state_name(state),
-                        "device", e->device, "observations", seen, "rejected", rejected);
-  if (e->has_size_class) json_object_set_new(o, "size_class", json_integer(e->size_class));
+static json_t *judged_json(const route_entry *entry, route_state state) {
+  json_t *o = route_json(entry);
+  json_object_set_new(o, "state", json_string(route_state_name(state)));
   return o;
 }
 
@@ -194,7 +186,7 @@ static void explain_backend(explaining *e) {
     route_state state = judge(entry);
     e->found_any = true;
     if (list)
-      json_array_append_new(list, route_json(entry, state));
+      json_array_append_new(list, judged_json(entry, state));
     else
       show_route(e, entry, state);
   }

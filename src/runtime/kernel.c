@@ -29,12 +29,18 @@ const char *plan_reason_name(plan_reason reason) {
 
 // ---- variants -----------------------------------------------------------------------------------
 
-static void variant_free(variant *v) {
+void variant_free(variant *v) {
   vyre_executable_release(v->executable);
   opt_report_free(&v->report);
   free(v->decisions);
   free(v->sums);
   free(v);
+}
+
+void variant_unlink(vyre_kernel *k, variant *v) {
+  variant **at = &k->variants;
+  while (*at != v) at = &(*at)->next;
+  *at = v->next;
 }
 
 static vyre_status compile_variant(variant *v, vyre_program *program,
@@ -252,7 +258,7 @@ vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
   plan *p = atomic_load_explicit(&k->plans[size_class], memory_order_acquire);
   if (!p && (status = make_plan(k, size_class, &p, error)) != VYRE_OK) return status;
   if (is_time_to_learn(k, p)) learn_begin(k, p, args);
-  variant *v = k->predictor ? special_find(k, args) : NULL;
+  variant *v = k->predictor ? special_enter(k, args) : NULL;
   if (!v) v = atomic_load_explicit(&p->current, memory_order_acquire);
 
   vyre_region_report regions[REGIONS_ON_STACK];
@@ -260,6 +266,7 @@ vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
   vyre_report *r = report && report->region_capacity ? report : &own;
   status = run_plan(k, p, &v, args, r, error);
   if (status == VYRE_OK) record(k, p, v, r);
+  if (k->predictor) special_leave(k);
   if (report && r == &own) {
     report->wall_ns = own.wall_ns;
     report->device_ns = own.device_ns;

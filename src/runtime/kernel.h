@@ -24,7 +24,8 @@ enum {
   RING = 64,          // samples kept per plan
   MAX_CANDIDATES = 8, // variants tried when a plan is learned about
   DEFAULT_LEARN_AFTER = 16,
-  SPECIAL_SLOTS = 128, // specialised variants of a kernel
+  SPECIAL_MAX = 64,    // specialised variants of a kernel; the least recently used go first
+  SPECIAL_SLOTS = 256, // places for them
   SEEN_SLOTS = 256,
 };
 
@@ -96,15 +97,17 @@ typedef struct plan {
   uint32_t note_count;
 } plan;
 
-// A specialised variant, published when it was proven. Entries are never removed before the kernel.
+// A specialised variant, published when it was proven. One that is removed is freed when no
+// dispatch can see it any more.
 typedef struct special {
+  struct special *next; // of those that were removed
   uint64_t hash;
   uint64_t *key; // parameters in canonical bits, then lengths
   variant *variant;
   bool was_predicted;
   bool is_judged; // its outcome is known
   predict_kind kind;
-  uint64_t cost_ns, born; // born: when, counted in changes of the arguments
+  uint64_t cost_ns, born, used; // the last two: when, counted in changes of the arguments
   atomic_bool was_used;
 } special;
 
@@ -128,10 +131,14 @@ struct vyre_kernel {
   speculate_decision last_decision;
   special_outcome outcomes[PREDICT_KIND_COUNT];
   uint64_t changes, last_hash;  // how often the arguments changed
+  uint64_t changed_ns;          // when they last did
+  uint64_t stalls;              // how often there was no variant for them then
   uint64_t seen[SEEN_SLOTS];    // hashes of arguments, to know those that come again
   uint64_t begun_ns, wasted_ns; // first dispatch; time spent on what nobody used
   uint32_t special_device;
+  special *removed;
   _Atomic(special *) specials[SPECIAL_SLOTS]; // open addressing; read without the lock
+  atomic_uint looking;                        // dispatches that may hold one
   atomic_uint pending;                        // background jobs that mention the kernel
   atomic_uint submitted;                      // dispatches that wait for their turn
 
@@ -183,6 +190,9 @@ typedef struct variant_request {
   vyre_tier tier;
   bool optimize;
 } variant_request;
+// Takes it out of the list; the caller holds the kernel's lock.
+void variant_unlink(vyre_kernel *k, variant *v);
+void variant_free(variant *v);
 vyre_status variant_make(vyre_kernel *k, const variant_request *request, variant **out,
                          vyre_error *error);
 
@@ -201,8 +211,9 @@ void tune_begin(vyre_kernel *k, plan *p, capture *inputs, const capture_output *
                 variant *v);
 
 // The specialised variant for these arguments, or NULL. A miss, and what is likely to come next,
-// are compiled in the background.
-variant *special_find(vyre_kernel *k, const vyre_dispatch_args *args);
+// are compiled in the background. The variant stays until special_leave.
+variant *special_enter(vyre_kernel *k, const vyre_dispatch_args *args);
+void special_leave(vyre_kernel *k);
 void special_free_all(vyre_kernel *k);
 // Counts what was prepared and never used, before the kernel is freed.
 void special_judge_all(vyre_kernel *k);

@@ -183,6 +183,8 @@ vyre_status vyre_kernel_explain(vyre_kernel *k, char **out, vyre_error *error) {
     speculate_format(k->last_decision, decision);
     strbuf_printf(&s, "specialised variants: %u, of them %u foreseen and %u of those used; %s\n",
                   k->special_count, k->speculated, k->speculated_used, decision);
+    strbuf_printf(&s, "  the arguments changed %llu times, %llu times there was no variant yet\n",
+                  (unsigned long long)k->changes, (unsigned long long)k->stalls);
   }
   pthread_mutex_unlock(&k->lock);
   *out = strbuf_take(&s, NULL);

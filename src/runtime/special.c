@@ -25,12 +25,17 @@ typedef struct special_job {
 
 // ---- the table ----------------------------------------------------------------------------------
 
+// In the place of one that was removed: a search goes on behind it.
+static special gone;
+
 static special *find(vyre_kernel *k, const uint64_t *key, uint64_t hash) {
-  for (uint64_t i = hash;; i++) {
-    special *s = atomic_load_explicit(&k->specials[i % SPECIAL_SLOTS], memory_order_acquire);
+  for (uint32_t i = 0; i < SPECIAL_SLOTS; i++) {
+    special *s =
+        atomic_load_explicit(&k->specials[(hash + i) % SPECIAL_SLOTS], memory_order_acquire);
     if (!s) return NULL;
-    if (s->hash == hash && !memcmp(s->key, key, k->key_count * sizeof *key)) return s;
+    if (s != &gone && s->hash == hash && !memcmp(s->key, key, k->key_count * sizeof *key)) return s;
   }
+  return NULL;
 }
 
 static uint64_t hash_key(const vyre_kernel *k, const uint64_t *key) {
@@ -40,17 +45,61 @@ static uint64_t hash_key(const vyre_kernel *k, const uint64_t *key) {
 // Under the kernel's lock, by the one worker. Takes the key.
 static void publish(vyre_kernel *k, special *s) {
   uint64_t i = s->hash;
-  while (atomic_load(&k->specials[i % SPECIAL_SLOTS])) i++;
+  for (special *at; (at = atomic_load(&k->specials[i % SPECIAL_SLOTS])) && at != &gone;) i++;
   atomic_store_explicit(&k->specials[i % SPECIAL_SLOTS], s, memory_order_release);
   k->special_count++;
 }
 
-void special_free_all(vyre_kernel *k) {
-  for (uint32_t i = 0; i < SPECIAL_SLOTS; i++) {
-    special *s = atomic_load(&k->specials[i]);
-    if (s) free(s->key);
-    free(s);
+static special *at_slot(vyre_kernel *k, uint32_t i) {
+  special *s = atomic_load(&k->specials[i]);
+  return s == &gone ? NULL : s;
+}
+
+static void free_special(special *s) {
+  if (s) free(s->key);
+  free(s);
+}
+
+static void free_removed(vyre_kernel *k) {
+  for (special *s = k->removed, *next; s; s = next) {
+    next = s->next;
+    variant_free(s->variant);
+    free_special(s);
   }
+  k->removed = NULL;
+}
+
+void special_free_all(vyre_kernel *k) {
+  for (uint32_t i = 0; i < SPECIAL_SLOTS; i++) free_special(at_slot(k, i));
+  free_removed(k);
+}
+
+// With the kernel's lock held, by the one worker. A dispatch that begins from now on cannot see the
+// removed ones; those before it have left when nobody looks.
+static void make_room(vyre_kernel *k) {
+  uint32_t oldest = SPECIAL_SLOTS;
+  uint64_t when = UINT64_MAX;
+  for (uint32_t i = 0; i < SPECIAL_SLOTS && k->special_count >= SPECIAL_MAX; i++) {
+    const special *s = at_slot(k, i);
+    uint64_t last = s ? s->born > s->used ? s->born : s->used : UINT64_MAX;
+    if (last < when) when = last, oldest = i;
+  }
+  if (oldest < SPECIAL_SLOTS) {
+    special *s = at_slot(k, oldest);
+    // Nothing behind it to be found: the place is free again, and so are removed ones before it.
+    bool is_last = !atomic_load(&k->specials[(oldest + 1) % SPECIAL_SLOTS]);
+    atomic_store(&k->specials[oldest], is_last ? NULL : &gone);
+    for (uint32_t i = oldest; is_last; i = (i + SPECIAL_SLOTS - 1) % SPECIAL_SLOTS) {
+      special *before = atomic_load(&k->specials[(i + SPECIAL_SLOTS - 1) % SPECIAL_SLOTS]);
+      if (before != &gone) break;
+      atomic_store(&k->specials[(i + SPECIAL_SLOTS - 1) % SPECIAL_SLOTS], NULL);
+    }
+    variant_unlink(k, s->variant);
+    s->next = k->removed;
+    k->removed = s;
+    k->special_count--;
+  }
+  if (!atomic_load(&k->looking)) free_removed(k);
 }
 
 // ---- making one ---------------------------------------------------------------------------------
@@ -87,15 +136,15 @@ static variant *make_variant(vyre_kernel *k, const uint64_t *key, const char *ba
 }
 
 // What a nanosecond of the background's time takes from threads that have work to do: the scheduler
-// weighs a thread of nice 10 with 110 where one of nice 0 has 1024.
-enum { BACKGROUND_WEIGHT = 110, FOREGROUND_WEIGHT = 1024 };
+// weighs a thread of nice 5 with 335 where one of nice 0 has 1024.
+enum { BACKGROUND_WEIGHT = 335, FOREGROUND_WEIGHT = 1024 };
 
 // Compiles, proves and publishes the variant for `key`; false when it came to nothing.
 static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key,
                     const prediction *foreseen) {
   plan *p = atomic_load(&k->plans[plan_size_class(&inputs->args)]);
   uint64_t hash = hash_key(k, key);
-  if (k->special_count >= SPECIAL_SLOTS / 2 || find(k, key, hash)) return false;
+  if (find(k, key, hash)) return false;
   // A size class that was never dispatched has no plan; any plan's first variant is general.
   for (uint32_t i = 0; !p && i < SIZE_CLASSES; i++) p = atomic_load(&k->plans[i]);
   if (!p) return false;
@@ -122,6 +171,7 @@ static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key,
     k->outcomes[s->kind].compile_ns += cost_ns;
     k->speculated++;
   }
+  make_room(k);
   publish(k, s);
   pthread_mutex_unlock(&k->lock);
   return true;
@@ -134,14 +184,14 @@ enum { AHEAD = 3 };
 
 // In vain: one part in 20 of the time since the first dispatch, and this much to begin with.
 enum { WASTE_SHARE = 20 };
-#define WASTE_TO_BEGIN_NS UINT64_C(1000000000)
+#define WASTE_TO_BEGIN_NS UINT64_C(100000000)
 // A variant that was not used while the arguments changed this often will not be.
 enum { JUDGED_AFTER = 16 };
 
 // With the kernel's lock held.
 static void judge(vyre_kernel *k, uint64_t patience) {
   for (uint32_t i = 0; i < SPECIAL_SLOTS; i++) {
-    special *s = atomic_load(&k->specials[i]);
+    special *s = at_slot(k, i);
     if (!s || s->is_judged || atomic_load(&s->was_used)) continue;
     if (k->changes - s->born < patience) continue;
     s->is_judged = true;
@@ -179,14 +229,21 @@ static bool is_worth_it(vyre_kernel *k, uint32_t ahead, uint64_t *key, predictio
   return worth;
 }
 
+// What is to be prepared first, as things stand now: the arguments may have changed meanwhile.
+static bool next_to_prepare(vyre_kernel *k, uint64_t *key, prediction *next) {
+  for (uint32_t ahead = 1; ahead <= AHEAD && is_worth_it(k, ahead, key, next); ahead++)
+    if (!find(k, key, hash_key(k, key))) return true;
+  return false;
+}
+
 static void speculate(vyre_kernel *k, const capture *inputs) {
   uint64_t *key = malloc(k->key_count * sizeof *key);
   prediction next;
-  for (uint32_t ahead = 1; key && ahead <= AHEAD && is_worth_it(k, ahead, key, &next); ahead++) {
+  bool goes_on = key != NULL;
+  while (goes_on && has_budget(k) && next_to_prepare(k, key, &next)) {
     capture resized;
-    if (find(k, key, hash_key(k, key))) continue;
     if (capture_resize(inputs, key, &resized) != CAPTURE_TAKEN) break;
-    (void)prepare(k, &resized, key, &next);
+    goes_on = prepare(k, &resized, key, &next);
     capture_fini(&resized);
   }
   free(key);
@@ -243,21 +300,34 @@ static bool make_key(const vyre_kernel *k, const vyre_dispatch_args *args, uint6
 }
 
 typedef struct use {
-  bool is_new;   // the arguments differ from those of the dispatch before
-  bool is_again; // they came before, or nothing is known yet of what a variant costs
+  bool is_new;    // the arguments differ from those of the dispatch before
+  bool is_wanted; // there is no variant for them, and there should be
 } use;
 
+// Arguments that miss get a variant when they come back, when they have stayed for as long as one
+// takes to be compiled (so that at most twice the least possible time is lost), or when nothing is
+// known yet of what one costs.
+static bool is_wanted(vyre_kernel *k, uint64_t hash, bool is_new) {
+  if (is_new) return k->seen[hash % SEEN_SLOTS] == hash || !k->special_cost_ns;
+  uint64_t compile_ns = k->special_cost_ns * FOREGROUND_WEIGHT / BACKGROUND_WEIGHT;
+  return clock_now_ns() - k->changed_ns >= compile_ns;
+}
+
 static use note_use(vyre_kernel *k, special *s, const uint64_t *key, uint64_t hash) {
-  bool is_foreseen = s && !atomic_exchange(&s->was_used, true) && s->was_predicted;
+  bool is_first = s && !atomic_load(&s->was_used) && !atomic_exchange(&s->was_used, true);
+  bool is_foreseen = is_first && s->was_predicted;
   use u = {0};
   pthread_mutex_lock(&k->lock);
   if (!k->begun_ns) k->begun_ns = clock_now_ns();
   predictor_observe(k->predictor, key, s == NULL);
   u.is_new = !k->changes || hash != k->last_hash;
-  u.is_again = k->seen[hash % SEEN_SLOTS] == hash || !k->special_cost_ns;
+  if (u.is_new) k->changed_ns = clock_now_ns();
+  u.is_wanted = !s && is_wanted(k, hash, u.is_new);
   k->seen[hash % SEEN_SLOTS] = hash;
   k->last_hash = hash;
   k->changes += u.is_new;
+  k->stalls += u.is_new && !s;
+  if (s) s->used = k->changes;
   if (is_foreseen && !s->is_judged) {
     predictor_outcome(k->predictor, true);
     k->outcomes[s->kind].used++;
@@ -272,21 +342,23 @@ static use note_use(vyre_kernel *k, special *s, const uint64_t *key, uint64_t ha
 static bool sees_ahead(vyre_kernel *k) {
   uint64_t key[PREDICT_MAX_VALUES];
   prediction next;
-  for (uint32_t ahead = 1; ahead <= AHEAD && is_worth_it(k, ahead, key, &next); ahead++)
-    if (!find(k, key, hash_key(k, key))) return true;
-  return false;
+  return next_to_prepare(k, key, &next);
 }
 
-variant *special_find(vyre_kernel *k, const vyre_dispatch_args *args) {
+void special_leave(vyre_kernel *k) {
+  atomic_fetch_sub(&k->looking, 1);
+}
+
+variant *special_enter(vyre_kernel *k, const vyre_dispatch_args *args) {
   uint64_t key[PREDICT_MAX_VALUES];
+  atomic_fetch_add(&k->looking, 1);
   if (!capture_can_take(k->program, args) || !make_key(k, args, key)) return NULL;
   uint64_t hash = hash_key(k, key);
   special *s = find(k, key, hash);
   use u = note_use(k, s, key, hash);
   // One job at a time: a queue of misses would only compile what is not asked for any more.
   bool is_free = k->runtime->worker && !atomic_load(&k->pending);
-  bool is_wanted = !s && u.is_again;
-  if (is_free && (is_wanted || (u.is_new && sees_ahead(k))))
-    start_job(k, args, is_wanted ? key : NULL);
+  if (is_free && (u.is_wanted || (u.is_new && sees_ahead(k))))
+    start_job(k, args, u.is_wanted ? key : NULL);
   return s ? s->variant : NULL;
 }

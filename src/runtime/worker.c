@@ -72,7 +72,7 @@ static void run_entry(worker *w, entry *e) {
 static void *work(void *argument) {
   worker *w = argument;
   // Foreground dispatches come first where the cores do not suffice for both.
-  if (w->options.in_background) (void)setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
+  if (w->options.in_background) (void)setpriority(PRIO_PROCESS, (id_t)gettid(), WORKER_NICE);
   pthread_mutex_lock(&w->lock);
   while (!w->is_ending) {
     bool is_tick = is_tick_due(w);
@@ -144,4 +144,11 @@ void worker_poke(worker *w) {
   pthread_mutex_lock(&w->lock);
   pthread_cond_broadcast(&w->changed);
   pthread_mutex_unlock(&w->lock);
+}
+
+uint64_t worker_cpu_ns(const worker *w) {
+  clockid_t clock;
+  struct timespec t;
+  if (pthread_getcpuclockid(w->thread, &clock) || clock_gettime(clock, &t)) return 0;
+  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }

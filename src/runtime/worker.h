@@ -15,8 +15,10 @@ typedef struct worker worker;
 // Runs the job; `given_up` means: only free what belongs to it.
 typedef void (*worker_job)(void *context, bool given_up);
 
+enum { WORKER_NICE = 5 };
+
 typedef struct worker_options {
-  bool in_background; // gives way to the other threads of the process
+  bool in_background; // gives way to other threads: WORKER_NICE
   uint64_t tick_ns;   // from a poke to its tick
   void (*tick)(void *context);
   void *context;
@@ -30,5 +32,6 @@ void worker_wait_idle(worker *w);
 // Asks for a tick. Poking again before it has begun does nothing.
 void worker_poke(worker *w);
 bool worker_is_poked(const worker *w);
+uint64_t worker_cpu_ns(const worker *w); // that its thread has used
 
 #endif

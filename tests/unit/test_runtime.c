@@ -207,6 +207,28 @@ static void foreseen_arguments_find_their_variant(void **state) {
   vyre_runtime_free(rt);
 }
 
+static void variants_make_room_for_others(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_error error;
+  vyre_kernel *k = start(
+      &rt, (vyre_runtime_options){.backend = "ref", .specialise = true, .learn_after = 100000});
+  unsigned made, foreseen, used;
+  char *text;
+  for (int i = 0; i < 200; i++) {
+    assert_int_equal(dispatch(k, 7, 2 + i, COUNT, &error), VYRE_OK);
+    vyre_runtime_settle(rt);
+  }
+  assert_int_equal(vyre_kernel_explain(k, &text, NULL), VYRE_OK);
+  const char *line = strstr(text, "specialised variants: ");
+  assert_non_null(line);
+  sscanf(line, "specialised variants: %u, of them %u foreseen and %u", &made, &foreseen, &used);
+  assert_true(made <= 64 && foreseen >= 180 && used >= 180);
+  assert_non_null(strstr(text, "the arguments changed 200 times"));
+  vyre_free(text);
+  vyre_runtime_free(rt);
+}
+
 // ---- backends that misbehave --------------------------------------------------------------------
 
 static enum { WORKS, FAILS_PROBE, FAILS_COMPILE, FAILS_DISPATCH, LIES, FAILS_LATER } behaviour;
@@ -369,6 +391,7 @@ int main(void) {
       cmocka_unit_test(several_threads_share_a_kernel),
       cmocka_unit_test(submitted_dispatches_complete),
       cmocka_unit_test(foreseen_arguments_find_their_variant),
+      cmocka_unit_test(variants_make_room_for_others),
       cmocka_unit_test(misbehaving_backends_cost_nothing_but_time),
       cmocka_unit_test(what_was_learned_is_there_for_the_next_process),
       cmocka_unit_test(evidence_that_lies_is_not_believed),
