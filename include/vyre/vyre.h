@@ -193,15 +193,15 @@ typedef struct vyre_opencl_local {
 typedef struct vyre_opencl_options {
   const char *kernel;        /* NULL: the only one of the file */
   const char *build_options; /* "-DN=4 -Iinclude -cl-single-precision-constant"; NULL: none */
-  uint32_t workgroup[3];     /* zeros: reqd_work_group_size where stated, else 64, 1, 1 */
-  uint32_t rank;             /* axes of the grid, 1 to 3; 0: as many as the kernel uses */
+  uint32_t workgroup[3];     /* zeros: as the kernel states, else 64, 1, 1 */
+  uint32_t rank;             /* axes of the grid, 1 to 3; 0: as the kernel states or uses */
   uint64_t global_offset[3]; /* added to get_global_id */
   const vyre_opencl_local *locals;
   uint32_t local_count;
 } vyre_opencl_options;
 
 /* Makes a program from one kernel. Its grid is in the parameters grid_x, grid_y, grid_z, which
- * follow the kernel's own. `name` is the path of the source, for messages and includes; it and
+ * follow the kernel's own, unless the kernel states its grid and `rank` is 0. `name` is the path of the source, for messages and includes; it and
  * `options` may be NULL. */
 VYRE_API vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *name,
                                               const vyre_opencl_options *options,

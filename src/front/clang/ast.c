@@ -146,20 +146,23 @@ decl *ast_decl(unit *u, CXCursor cursor) {
 
 // ---- functions ----------------------------------------------------------------------------------
 
+static void read_sizes(const char *text, const char *name, uint32_t sizes[3]) {
+  const char *at = strstr(text, name);
+  unsigned x, y, z;
+  if (!at || sscanf(at + strlen(name), "(%u, %u, %u)", &x, &y, &z) != 3) return;
+  sizes[0] = x;
+  sizes[1] = y;
+  sizes[2] = z;
+}
+
 // __attribute__((reqd_work_group_size(16, 4, 1))): the values are only found in clang's printing.
 static void read_workgroup(unit *u, function *f) {
   CXPrintingPolicy policy = clang_getCursorPrintingPolicy(f->cursor);
   clang_PrintingPolicy_setProperty(policy, CXPrintingPolicy_TerseOutput, 1);
   const char *text = unit_string(u, clang_getCursorPrettyPrinted(f->cursor, policy));
   clang_PrintingPolicy_dispose(policy);
-  const char *at = strstr(text, "reqd_work_group_size(");
-  if (!at) return;
-  unsigned x, y, z;
-  if (sscanf(at, "reqd_work_group_size(%u, %u, %u)", &x, &y, &z) == 3) {
-    f->workgroup[0] = x;
-    f->workgroup[1] = y;
-    f->workgroup[2] = z;
-  }
+  read_sizes(text, "reqd_work_group_size", f->workgroup);
+  read_sizes(text, "work_group_size_hint", f->hint);
 }
 
 static void read_attributes(unit *u, function *f) {
@@ -167,6 +170,10 @@ static void read_attributes(unit *u, function *f) {
   bool has_others = false;
   for (uint32_t i = 0; i < kids.count; i++) {
     if (!clang_isAttribute(clang_getCursorKind(kids.at[i]))) continue;
+    if (clang_getCursorKind(kids.at[i]) == CXCursor_AnnotateAttr) {
+      const char *said = unit_string(u, clang_getCursorSpelling(kids.at[i]));
+      if (!strncmp(said, "grid(", 5)) f->grid = said;
+    }
     uint32_t first, end;
     ast_extent(kids.at[i], &first, &end);
     const char *text = u->text + first;

@@ -115,6 +115,8 @@ struct function {
   node *body;
   bool is_kernel, is_built;
   uint32_t workgroup[3]; // reqd_work_group_size, zeros where there is none
+  uint32_t hint[3];      // work_group_size_hint, likewise
+  const char *grid;      // annotate("grid(n)"); NULL: not stated
   uint32_t offset;
 };
 

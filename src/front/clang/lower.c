@@ -186,7 +186,7 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
     }
   }
   static const char *const grid_names[] = {"grid_x", "grid_y", "grid_z"};
-  for (uint32_t i = 0; i < l->rank; i++)
+  for (uint32_t i = 0; i < l->rank && !l->has_own_grid; i++)
     l->grid_params[i] = vyre_build_param(l->b, own_name(l, grid_names[i]), VYRE_U32);
   for (uint32_t i = 0; i < l->base_count; i++) {
     base *b = l->bases[i];
@@ -195,8 +195,7 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
     b->has_buffer = true;
     base_words(l, b);
     uint64_t words = (b->size + b->word_bytes - 1) / b->word_bytes;
-    b->mem = vyre_build_transient(l->b, b->name, b->word,
-                                  e_const(l, VYRE_U32, words ? words : 1));
+    b->mem = vyre_build_transient(l->b, b->name, b->word, e_const(l, VYRE_U32, words ? words : 1));
   }
 }
 
@@ -269,7 +268,9 @@ static void build_round(lowering *l) {
     if (l->bases[i]->table && l->bases[i]->is_dynamic) base_fill_table(l, l->bases[i]);
   vyre_build_region_begin(l->b, l->kernel->name);
   ref grid[3];
-  for (uint32_t i = 0; i < l->rank; i++) grid[i] = vyre_build_param_value(l->b, l->grid_params[i]);
+  if (l->has_own_grid) grid_extents(l, first_param, grid);
+  for (uint32_t i = 0; i < l->rank && !l->has_own_grid; i++)
+    grid[i] = vyre_build_param_value(l->b, l->grid_params[i]);
   vyre_build_grid(l->b, l->rank, grid, l->workgroup);
   bind_interface(l, first_param);
   lower_stmt(l, l->kernel->body);
@@ -280,6 +281,10 @@ static void build_round(lowering *l) {
 static void choose_workgroup(lowering *l) {
   const uint32_t *stated = l->kernel->workgroup, *wanted = l->options->workgroup;
   bool has_stated = stated[0] != 0, has_wanted = wanted[0] || wanted[1] || wanted[2];
+  if (!has_wanted && l->kernel->hint[0]) {
+    wanted = l->kernel->hint;
+    has_wanted = !has_stated;
+  }
   for (int i = 0; i < 3; i++) {
     uint32_t w = has_wanted && wanted[i] ? wanted[i] : has_wanted ? 1 : 0;
     l->workgroup[i] = has_stated ? stated[i] : has_wanted ? w : i == 0 ? 64 : 1;
@@ -312,6 +317,8 @@ void lower_kernel(unit *u, function *kernel, const vyre_opencl_options *options,
   lowering l = {.u = u, .kernel = kernel, .options = options};
   ast_function(u, kernel);
   l.rank = options->rank > 3 ? 3 : options->rank ? options->rank : 1;
+  l.has_own_grid = kernel->grid && !options->rank;
+  if (l.has_own_grid) l.rank = grid_rank(&l);
   choose_workgroup(&l);
   int round = 0;
   do {

@@ -68,6 +68,7 @@ struct lowering {
   uint8_t *is_named;             // per operation
   uint32_t named_capacity;
   uint32_t grid_params[3];
+  bool has_own_grid; // the kernel's annotation says it
   base *null;
   base_set *loaded; // what is loaded from, while someone wants to know
 };
@@ -88,6 +89,11 @@ void set_push(lowering *l, base_set *set, base *b); // the same, of a set of thi
 base_set *set_union(lowering *l, const base_set *a, const base_set *b);
 uint32_t set_find(const base_set *set, const base *b); // UINT32_MAX when it is not there
 void lower_at(lowering *l, uint32_t offset);
+
+// ---- grid.c: of a kernel with an annotation -----------------------------------------------------
+
+uint32_t grid_rank(lowering *l);
+void grid_extents(lowering *l, const uint32_t *first_param, ref *grid);
 
 void lower_kernel(unit *u, function *kernel, const vyre_opencl_options *options,
                   vyre_program **out);

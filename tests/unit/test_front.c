@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+//
+// The OpenCL C frontend as a library has it: lists of kernels, offsets, messages, many threads.
+// What kernels mean is tested by tests/golden/front. Skipped where there is no libclang 19.
+#include <vyre/vyre.h>
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <setjmp.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char ids[] = "kernel void ids(global uint *o, uint n) {\n"
+                          "  size_t i = get_global_id(0);\n"
+                          "  o[i - get_global_offset(0)] = i * n + get_global_offset(1);\n"
+                          "}\n";
+static const char several[] = "typedef struct { int n; float s; } pair;\n"
+                              "__attribute__((reqd_work_group_size(8, 4, 1)))\n"
+                              "kernel void one(global const float4 *x, constant int *k, local "
+                              "short *t, pair p) { t[0] = 1; }\n"
+                              "float helper(float x) { return x; }\n"
+                              "kernel void two(ulong n, global uchar *o) { o[n] = 1; }\n";
+
+static vyre_program *make(const char *text, const vyre_opencl_options *options) {
+  vyre_program *program = NULL;
+  vyre_error error = {0};
+  vyre_status status =
+      vyre_program_from_opencl(text, strlen(text), "test.cl", options, &program, &error);
+  if (strstr(error.message, "libvyre-clang")) {
+    print_message("%s\n", error.message);
+    skip();
+  }
+  assert_string_equal(error.message, "");
+  assert_int_equal(status, VYRE_OK);
+  return program;
+}
+
+static void run_ids(vyre_program *program, uint32_t *out, uint32_t count, uint32_t n) {
+  vyre_executable *executable;
+  vyre_error error;
+  assert_int_equal(vyre_compile(program, "ref", NULL, &executable, &error), VYRE_OK);
+  vyre_scalar params[] = {{VYRE_U32, n}, {VYRE_U32, count}};
+  vyre_span spans[] = {{out, count * sizeof *out}};
+  vyre_dispatch_args args = {
+      .params = params, .param_count = 2, .buffers = spans, .buffer_count = 1};
+  assert_int_equal(vyre_dispatch(executable, &args, NULL, &error), VYRE_OK);
+  vyre_executable_release(executable);
+}
+
+static void offsets_move_the_ids(void **state) {
+  (void)state;
+  uint32_t out[8];
+  vyre_opencl_options options = {.global_offset = {100, 7, 0}};
+  vyre_program *program = make(ids, &options);
+  run_ids(program, out, 8, 3);
+  for (uint32_t i = 0; i < 8; i++) assert_int_equal(out[i], (100 + i) * 3 + 7);
+  vyre_program_release(program);
+}
+
+static void everything_may_be_left_out(void **state) {
+  (void)state;
+  uint32_t out[4];
+  vyre_program_release(make(ids, NULL)); // skips where there is no frontend
+  vyre_program *program = NULL;
+  vyre_error error;
+  assert_int_equal(vyre_program_from_opencl(ids, strlen(ids), NULL, NULL, &program, &error),
+                   VYRE_OK);
+  run_ids(program, out, 4, 5);
+  for (uint32_t i = 0; i < 4; i++) assert_int_equal(out[i], i * 5);
+  vyre_program_release(program);
+}
+
+static void kernels_are_listed(void **state) {
+  (void)state;
+  vyre_program_release(make(ids, NULL));
+  vyre_opencl_kernel *kernels;
+  uint32_t count;
+  vyre_error error;
+  assert_int_equal(
+      vyre_opencl_kernels(several, strlen(several), "s.cl", NULL, &kernels, &count, &error),
+      VYRE_OK);
+  assert_int_equal(count, 2);
+  assert_string_equal(kernels[0].name, "one");
+  assert_int_equal(kernels[0].line, 3);
+  assert_int_equal(kernels[0].workgroup[0], 8);
+  assert_int_equal(kernels[0].workgroup[1], 4);
+  assert_int_equal(kernels[0].arg_count, 4);
+  static const struct {
+    const char *name, *type;
+    vyre_opencl_space space;
+    uint64_t size;
+    bool is_const;
+  } wanted[] = {{"x", "float4", VYRE_OPENCL_GLOBAL, 16, true},
+                {"k", "int", VYRE_OPENCL_CONSTANT, 4, false},
+                {"t", "short", VYRE_OPENCL_LOCAL, 2, false},
+                {"p", "pair", VYRE_OPENCL_VALUE, 8, false}};
+  for (uint32_t i = 0; i < 4; i++) {
+    const vyre_opencl_arg *arg = &kernels[0].args[i];
+    assert_string_equal(arg->name, wanted[i].name);
+    assert_string_equal(arg->type, wanted[i].type);
+    assert_int_equal(arg->space, wanted[i].space);
+    assert_int_equal(arg->size_bytes, wanted[i].size);
+    if (i != 1) assert_int_equal(arg->is_const, wanted[i].is_const);
+  }
+  assert_string_equal(kernels[1].name, "two");
+  assert_int_equal(kernels[1].workgroup[0], 0);
+  vyre_free(kernels);
+}
+
+static void mistakes_have_places(void **state) {
+  (void)state;
+  vyre_program_release(make(ids, NULL));
+  static const char text[] = "kernel void k(global float *x) {\n  x[0] = y;\n}\n";
+  vyre_program *program = NULL;
+  vyre_error error;
+  assert_int_not_equal(vyre_program_from_opencl(text, strlen(text), "k.cl", NULL, &program, &error),
+                       VYRE_OK);
+  assert_string_equal(error.file, "k.cl");
+  assert_int_equal(error.line, 2);
+  assert_int_equal(error.column, 10);
+  assert_non_null(strstr(error.message, "use of undeclared identifier 'y'"));
+  assert_non_null(strstr(error.message, "Fix: "));
+}
+
+static void *read_often(void *data) {
+  intptr_t *bad = data;
+  for (int i = 0; i < 4; i++) {
+    char text[400];
+    int size = snprintf(
+        text, sizeof text,
+        "kernel void k%d(global int *o) { for (int i = 0; i < %d; i++) o[i] += i; }", i, i + 1);
+    vyre_program *program = NULL;
+    vyre_error error;
+    if (vyre_program_from_opencl(text, (size_t)size, "k.cl", NULL, &program, &error)) ++*bad;
+    vyre_program_release(program);
+    if (!vyre_program_from_opencl(text, (size_t)size - 9, "k.cl", NULL, &program, &error)) ++*bad;
+  }
+  return NULL;
+}
+
+static void threads_read_at_once(void **state) {
+  (void)state;
+  vyre_program_release(make(ids, NULL));
+  enum { THREADS = 4 };
+  pthread_t threads[THREADS];
+  intptr_t bad[THREADS] = {0};
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, read_often, &bad[i]), 0);
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+    assert_int_equal(bad[i], 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(offsets_move_the_ids), cmocka_unit_test(everything_may_be_left_out),
+      cmocka_unit_test(kernels_are_listed),   cmocka_unit_test(mistakes_have_places),
+      cmocka_unit_test(threads_read_at_once),
+  };
+  return cmocka_run_group_tests_name("front", tests, NULL, NULL);
+}
