@@ -184,9 +184,9 @@ static void measure(run *r) {
   uint32_t repeat[PEERS];
   for (peer p = 0; p < PEERS; p++) {
     if (!has_peer(r, p)) continue;
-    once(r, p, 1);
-    double ns = once(r, p, 1);
-    repeat[p] = ns > 2e6 ? 1 : (uint32_t)(2e6 / ns) + 1;
+    double best = once(r, p, 1);
+    for (int i = 0; i < 4; i++) best = fmin(best, once(r, p, 1));
+    repeat[p] = best > 2e6 ? 1 : (uint32_t)(2e6 / best) + 1;
   }
   for (int round = 0; round < ROUNDS; round++)
     for (peer p = 0; p < PEERS; p++)

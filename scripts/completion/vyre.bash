@@ -33,7 +33,7 @@ _vyre() {
   info) options="--workgroup" ;;
   convert) options="--output --to --workgroup" ;;
   opt) options="--passes --profile --everything --report --dump-after --stop-after --list --output --workgroup" ;;
-  compile) options="--emit --output --width --quick --polled --workgroup" ;;
+  compile) options="--emit --output --width --quick --polled --remarks --workgroup" ;;
   conform) options="--backend --device --seed --count --seconds --suite --shrink --replay --out" ;;
   certify) options="--backend --default --rounds --grid --dry-run" ;;
   tune) options="--backend --again --rounds --grid --dry-run" ;;
@@ -55,7 +55,7 @@ _vyre() {
     return
     ;;
   -e | --emit)
-    mapfile -t COMPREPLY < <(compgen -W "text wire opencl llvm asm" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "text wire opencl llvm asm remarks" -- "$word")
     return
     ;;
   --suite)

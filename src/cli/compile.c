@@ -19,11 +19,12 @@ typedef struct options {
 } options;
 
 static const args_option compile_options[] = {
-    {'e', "emit", "text, wire, opencl, llvm or asm"},
+    {'e', "emit", "text, wire, opencl, llvm, asm or remarks"},
     {'o', "output", "a file"},
     {'w', "width", "a number of lanes"},
     {'q', "quick", NULL},
     {'P', "polled", NULL},
+    {'r', "remarks", NULL},
     OPENCL_WORKGROUP_OPTION,
     {0, NULL, NULL},
 };
@@ -49,13 +50,13 @@ static vyre_status emit_cpu(const vyre_program *p, const options *o, char **text
   cpu_options wanted = {.width = (uint32_t)o->width,
                         .tier = o->is_quick ? VYRE_TIER_QUICK : VYRE_TIER_FULL,
                         .want_llvm = is_llvm,
-                        .want_asm = !is_llvm,
+                        .want_asm = !strcmp(o->emit, "asm"),
                         .source_name = o->file};
   cpu_code code = {0};
   vyre_status status = cpu_codegen_get(&codegen, error);
   if (status == VYRE_OK) status = codegen->compile(p, &wanted, &code, error);
   if (status != VYRE_OK) return status;
-  char **made = is_llvm ? &code.llvm : &code.assembly;
+  char **made = is_llvm ? &code.llvm : !strcmp(o->emit, "asm") ? &code.assembly : &code.remarks;
   *text = *made;
   *made = NULL;
   *size = *text ? strlen(*text) : 0;
@@ -63,7 +64,22 @@ static vyre_status emit_cpu(const vyre_program *p, const options *o, char **text
   return *text ? VYRE_OK : error_out_of_memory(error);
 }
 
-static vyre_status emit(const options *o, size_t *size, vyre_error *error) {
+// {"region": ..., "remark": ...} of each line "region: remark".
+static json_t *remarks_json(char *text) {
+  json_t *all = json_array();
+  char *rest = text;
+  for (char *line; (line = strsep(&rest, "\n"));) {
+    char *remark = strstr(line, ": ");
+    if (!remark) continue;
+    *remark = 0;
+    json_array_append_new(all,
+                          json_pack("{s:o, s:s}", "region", cli_text(line), "remark", remark + 2));
+  }
+  return all;
+}
+
+// What is to be said in JSON has its remarks in *remarks instead of in a file.
+static vyre_status emit(const options *o, json_t **remarks, size_t *size, vyre_error *error) {
   loaded l;
   vyre_program *expanded = NULL;
   char *text = NULL;
@@ -77,7 +93,10 @@ static vyre_status emit(const options *o, size_t *size, vyre_error *error) {
     if (status == VYRE_OK)
       status = !strcmp(o->emit, "opencl") ? emit_opencl(expanded, o, &text, size, error)
                                           : emit_cpu(expanded, o, &text, size, error);
-    if (status == VYRE_OK) status = save_text(o->path, text, *size, error);
+    if (status == VYRE_OK && remarks)
+      *remarks = remarks_json(text);
+    else if (status == VYRE_OK)
+      status = save_text(o->path, text, *size, error);
   }
   free(text);
   vyre_program_release(expanded);
@@ -88,15 +107,15 @@ static vyre_status emit(const options *o, size_t *size, vyre_error *error) {
 // ---- the command --------------------------------------------------------------------------------
 
 static bool check_form(const cli *c, const char *form) {
-  static const char *const forms[] = {"text", "wire", "opencl", "llvm", "asm"};
+  static const char *const forms[] = {"text", "wire", "opencl", "llvm", "asm", "remarks"};
   nearest n = nearest_begin(form);
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     if (!strcmp(form, forms[i])) return true;
     nearest_offer(&n, forms[i]);
   }
   cli_usage(c, "`%s` is not a form that can be emitted. Fix: %s%s%s", form,
-            n.best ? "did you mean `" : "use text, wire, opencl, llvm or asm", n.best ? n.best : "",
-            n.best ? "`?" : "");
+            n.best ? "did you mean `" : "use text, wire, opencl, llvm, asm or remarks",
+            n.best ? n.best : "", n.best ? "`?" : "");
   return false;
 }
 
@@ -116,6 +135,7 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
     case 'w': ok = args_u64(&a, "--width", &o->width); break;
     case 'q': o->is_quick = true; break;
     case 'P': o->is_polled = true; break;
+    case 'r': o->emit = "remarks"; break;
     case ARGS_WORD:
       if (o->file) {
         cli_usage(c, "one program at a time: `%s` is too many", a.value);
@@ -142,11 +162,15 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
 static int write_form(const cli *c, const options *o) {
   vyre_error error;
   size_t size = 0;
-  if (c->json && !strcmp(o->path, "-"))
+  json_t *remarks = NULL;
+  bool is_told = c->json && !strcmp(o->emit, "remarks") && !strcmp(o->path, "-");
+  if (c->json && !strcmp(o->path, "-") && !is_told)
     return cli_usage(c, "--json and the code cannot both go to standard output. Fix: name a file "
                         "with -o");
-  if (emit(o, &size, &error) != VYRE_OK) return cli_error(c, &error);
-  if (c->json)
+  if (emit(o, is_told ? &remarks : NULL, &size, &error) != VYRE_OK) return cli_error(c, &error);
+  if (is_told)
+    cli_json(json_pack("{s:o, s:o}", "from", cli_text(o->file), "remarks", remarks));
+  else if (c->json)
     cli_json(json_pack("{s:o, s:s, s:o, s:I}", "from", cli_text(o->file), "emit", o->emit, "to",
                        cli_text(o->path), "bytes", (json_int_t)size));
   return EXIT_FINE;
@@ -161,14 +185,16 @@ static int run(cli *c, int argc, char **argv) {
 
 const command compile_command = {
     "compile", "show what a program becomes: OpenCL C, LLVM, assembly",
-    "usage: vyre compile FILE[:KERNEL] --emit=text|wire|opencl|llvm|asm [-o OUT] [--json]\n"
+    "usage: vyre compile FILE[:KERNEL] --emit=text|wire|opencl|llvm|asm|remarks [-o OUT] [--json]\n"
     "\n"
     "Writes a program in another form. opencl is the OpenCL C that the opencl backend gives to a\n"
     "driver, for a device that has everything; llvm and asm are what the cpu backend makes for\n"
-    "this machine.\n"
+    "this machine, and remarks say what it did with each region: what runs in vectors, what was\n"
+    "checked once for many, which rows were jammed, and what was declined and why.\n"
     "\n"
     "options:\n"
-    "  -e, --emit FORM       text, wire, opencl, llvm or asm\n"
+    "  -e, --emit FORM       text, wire, opencl, llvm, asm or remarks\n"
+    "  -r, --remarks         the same as --emit=remarks\n"
     "  -o, --output OUT      where to write; standard output otherwise\n"
     "  -w, --width N         lanes for llvm and asm; 0: as the backend chooses\n"
     "  -q, --quick           as the first, quick compilation does\n"
@@ -182,5 +208,6 @@ const command compile_command = {
     "\n"
     "examples:\n"
     "  vyre compile saxpy.vyre --emit=opencl\n"
+    "  vyre compile saxpy.vyre --remarks\n"
     "  vyre compile saxpy.vyre --emit=asm -o saxpy.s\n",
     run};

@@ -246,6 +246,43 @@ static void test_indices(void **state) {
                   .params = {(uint64_t)-2, (uint64_t)-7}});
 }
 
+static void check_remark(const char *text, uint32_t width, const char *wanted) {
+  const cpu_codegen *g;
+  vyre_error error = {0};
+  vyre_program *p = parse(text);
+  cpu_code code;
+  assert_int_equal(cpu_codegen_get(&g, &error), VYRE_OK);
+  assert_int_equal(g->compile(p, &(cpu_options){.width = width}, &code, &error), VYRE_OK);
+  if (!strstr(code.remarks, wanted)) fail_msg("no `%s` in:\n%s", wanted, code.remarks);
+  cpu_code_free(&code);
+  vyre_program_release(p);
+}
+
+// What subtracts may be written as a sum that wraps.
+static void test_terms_that_wrap(void **state) {
+  (void)state;
+  check(&(sample){.text = "program wrap()\n"
+                          "buffer x: i32[] read\n"
+                          "buffer out: i32[] readwrite\n"
+                          "region r grid(len(out)) {\n"
+                          "  let i = global_id.x\n"
+                          "  var s: i32 = x[i + 4294967295] + x[i - 4294967295]\n"
+                          "  s = s ^ (x[u64(i) + 18446744073709551614] + x[4294967294 + i])\n"
+                          "  s = s ^ (x[i * 3 + 4294967295] * 5 + x[i * 3 - 4294967295] * 3)\n"
+                          "  s = s ^ (x[i * 3 - 4294967294] * 7 + x[u64(i) * 3 + 1] * 9)\n"
+                          "  if i > 0 && i < len(out) + 4294967295 { s = s + 1 }\n"
+                          "  out[i] = s\n"
+                          "}\n",
+                  .lengths = {700, 200}});
+  check_remark("program wrap()\n"
+               "buffer x: i32[] read\n"
+               "buffer out: i32[] write\n"
+               "region r grid(len(out)) {\n"
+               "  out[global_id.x] = x[global_id.x + 4294967295]\n"
+               "}\n",
+               8, "r: accesses: 2 contiguous\n");
+}
+
 static void test_empty_buffers(void **state) {
   (void)state;
   check(&(sample){.text = "program empty()\n"
@@ -362,18 +399,6 @@ static void test_debug_lines(void **state) {
   vyre_program_release(p);
 }
 
-static void check_remark(const char *text, uint32_t width, const char *wanted) {
-  const cpu_codegen *g;
-  vyre_error error = {0};
-  vyre_program *p = parse(text);
-  cpu_code code;
-  assert_int_equal(cpu_codegen_get(&g, &error), VYRE_OK);
-  assert_int_equal(g->compile(p, &(cpu_options){.width = width}, &code, &error), VYRE_OK);
-  if (!strstr(code.remarks, wanted)) fail_msg("no `%s` in:\n%s", wanted, code.remarks);
-  cpu_code_free(&code);
-  vyre_program_release(p);
-}
-
 static void test_remarks(void **state) {
   (void)state;
   static const char stream[] = "program p()\n"
@@ -403,6 +428,7 @@ int main(void) {
       cmocka_unit_test(test_divergent_loops),
       cmocka_unit_test(test_counters_at_the_ends_of_types),
       cmocka_unit_test(test_indices),
+      cmocka_unit_test(test_terms_that_wrap),
       cmocka_unit_test(test_empty_buffers),
       cmocka_unit_test(test_private_arrays),
       cmocka_unit_test(test_atomics),

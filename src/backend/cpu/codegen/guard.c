@@ -306,9 +306,28 @@ static bool constant_of(const guards *g, ref r, int64_t *value) {
   return range_is_known(k) && k.lo == k.hi;
 }
 
+// x + 4294967295 is x - 1, which stays in its type where the other does not.
+bool guards_negative_term(const guards *g, ref r, int64_t *value) {
+  if (!ref_is_const(r)) return false;
+  vyre_type type = ref_type(g->k->p, r);
+  uint64_t bits = g->k->p->consts[ref_index(r)].bits;
+  bool is_negative = (type == VYRE_U32 && bits >> 31) || (type == VYRE_U64 && bits >> 63);
+  *value = type == VYRE_U32 ? (int32_t)bits : (int64_t)bits;
+  return is_negative;
+}
+
+static bool form_term(guards *g, ref r, form *out) {
+  int64_t c;
+  if (!guards_negative_term(g, r, &c)) return guards_form(g, r, out);
+  return point(g, number(g, c), fabs((double)c), out);
+}
+
 static bool form_arithmetic(guards *g, const inst *in, form *out) {
   form x, y;
   int64_t c;
+  if (in->op == VYRE_OP_ADD)
+    return form_term(g, in->arg[0], &x) && form_term(g, in->arg[1], &y) &&
+           form_sum(g, &x, &y, out);
   if (!guards_form(g, in->arg[0], &x)) return false;
   if (in->op == VYRE_OP_NEG) {
     *out = negated(g, &x);
@@ -320,7 +339,6 @@ static bool form_arithmetic(guards *g, const inst *in, form *out) {
     return count < 31 && form_scaled(g, &x, (int64_t)1 << count, out);
   }
   if (!guards_form(g, in->arg[1], &y)) return false;
-  if (in->op == VYRE_OP_ADD) return form_sum(g, &x, &y, out);
   if (in->op == VYRE_OP_SUB) {
     form minus = negated(g, &y);
     return form_sum(g, &x, &minus, out);

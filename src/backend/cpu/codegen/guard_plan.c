@@ -137,6 +137,13 @@ static void mark_steps(guards *g, ref r) {
 // together, so that loads of several fields share them; then all of it has to be inside.
 enum { LARGEST_RECORD = 4 };
 
+static int64_t constant_part(const guards *g, ref r);
+
+static int64_t term_part(const guards *g, ref r) {
+  int64_t c;
+  return guards_negative_term(g, r, &c) ? c : constant_part(g, r);
+}
+
 static int64_t constant_part(const guards *g, ref r) {
   if (ref_is_const(r)) {
     value_range k = range_of(&g->k->known, r);
@@ -145,7 +152,7 @@ static int64_t constant_part(const guards *g, ref r) {
   const inst *in = &g->k->p->code[r];
   if (g->state[at(g, r)] != HAS_FORM || is_fixed(g, r)) return 0;
   if (in->op == VYRE_OP_COPY || in->op == VYRE_OP_CONVERT) return constant_part(g, in->arg[0]);
-  if (in->op == VYRE_OP_ADD) return constant_part(g, in->arg[0]) + constant_part(g, in->arg[1]);
+  if (in->op == VYRE_OP_ADD) return term_part(g, in->arg[0]) + term_part(g, in->arg[1]);
   if (in->op == VYRE_OP_SUB) return constant_part(g, in->arg[0]) - constant_part(g, in->arg[1]);
   return 0;
 }
@@ -389,10 +396,20 @@ static llval next_to(const emitter *e, llval x, unsigned lane) {
 
 // Where the step is known when it runs, a product may pass 64 bits on the way to a sum that does
 // not: it wraps.
+static llval term_index(const guards *g, const emitter *e, ref index, unsigned row, unsigned lane) {
+  int64_t c;
+  if (guards_negative_term(g, index, &c)) return const_i64(e->u, (uint64_t)c);
+  return guards_index(g, e, index, row, lane);
+}
+
 static llval arithmetic_index(const guards *g, const emitter *e, ref index, unsigned row,
                               unsigned lane) {
   const inst *in = &e->p->code[index];
   bool wraps = g->forms[at(g, index)].is_runtime;
+  if (in->op == VYRE_OP_ADD) {
+    llval a = term_index(g, e, in->arg[0], row, lane), b = term_index(g, e, in->arg[1], row, lane);
+    return wraps ? LLVMBuildAdd(e->b, a, b, "") : LLVMBuildNSWAdd(e->b, a, b, "");
+  }
   llval x = guards_index(g, e, in->arg[0], row, lane), y;
   if (in->op == VYRE_OP_NEG) {
     y = x;
@@ -404,7 +421,6 @@ static llval arithmetic_index(const guards *g, const emitter *e, ref index, unsi
     y = guards_index(g, e, in->arg[1], row, lane);
   }
   switch (in->op) {
-  case VYRE_OP_ADD: return wraps ? LLVMBuildAdd(e->b, x, y, "") : LLVMBuildNSWAdd(e->b, x, y, "");
   case VYRE_OP_SUB:
   case VYRE_OP_NEG: return wraps ? LLVMBuildSub(e->b, x, y, "") : LLVMBuildNSWSub(e->b, x, y, "");
   default: return wraps ? LLVMBuildMul(e->b, x, y, "") : LLVMBuildNSWMul(e->b, x, y, "");
