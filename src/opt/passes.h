@@ -24,6 +24,7 @@ extern const pass pass_loop_unroll;
 extern const pass pass_bounds_check_eliminate;
 extern const pass pass_load_forward;
 extern const pass pass_dead_store;
+extern const pass pass_store_sink;
 extern const pass pass_transient_eliminate;
 extern const pass pass_region_fusion;
 extern const pass pass_range_propagate;

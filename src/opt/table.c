@@ -25,6 +25,7 @@ static const pass *const table[] = {
     &pass_loop_unroll,
     &pass_bounds_check_eliminate,
     &pass_load_forward,
+    &pass_store_sink,
     &pass_dead_store,
     &pass_transient_eliminate,
     &pass_region_fusion,
