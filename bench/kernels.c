@@ -73,7 +73,7 @@ static const kernel kernels[] = {
      .buffers = {{'f', N1 / 4, 0}, {'f', N1 / 4, 0}, {'f', N1 / 4, 0}, {'F', N1 / 4, 0}}},
     {C(sgemv), .sizes = {1024}, .size_count = 1, .grid = {1024},
      .buffers = {{'f', N1, 0}, {'f', 1024, 0}, {'F', 1024, 0}}},
-    {C(bytes), .sizes = {N1}, .grid = {N1}, .group = {256},
+    {C(bytes), .sizes = {N1}, .grid = {N1 / 16}, .group = {256},
      .buffers = {{'b', N1, 0}, {'U', 256, 0}}},
 };
 

@@ -128,7 +128,8 @@ kernel void k_bytes(global const uchar *data, global uint *count) {
   size_t l = get_local_id(0);
   part[l] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  atomic_inc(&part[data[get_global_id(0)]]);
+  size_t first = get_group_id(0) * 4096 + l;
+  for (uint k = 0; k < 4096; k += 256) atomic_inc(&part[data[first + k]]);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (part[l]) atomic_add(&count[l], part[l]);
 }

@@ -23,7 +23,10 @@
 #include <unistd.h>
 
 typedef struct region_state {
-  atomic_uint_fast64_t cost; // picoseconds per invocation on one thread, 0: not known yet
+  // Picoseconds per invocation with one thread, and with all; 0: not known yet.
+  atomic_uint_fast64_t alone, together;
+  atomic_uint runs;
+  bool has_atomics; // on buffers: threads may be slower than one
 } region_state;
 
 typedef struct cpu_state {
@@ -105,23 +108,38 @@ static void choose_box(const cpu_region_code *code, const launch *l, const launc
 
 // ---- regions ------------------------------------------------------------------------------------
 
-// Waking a thread takes about 5 to 50 us here; less work than this is done sooner alone.
-enum { ALONE_NS = 30000, FIRST_ALONE = 4096 };
+// Waking a thread takes about 5 to 50 us here; less work than this is done sooner alone. Where
+// threads and one thread compete, whoever lost by little is tried again after so many runs.
+enum { ALONE_NS = 30000, FIRST_ALONE = 4096, TRY_AGAIN = 64 };
 
-static uint32_t choose_threads(const cpu_state *s, const region_state *r, uint64_t invocations) {
-  uint64_t cost = atomic_load_explicit(&r->cost, memory_order_relaxed);
+static uint32_t choose_threads(const cpu_state *s, region_state *r, uint64_t invocations) {
   if (s->threads == 1) return 1;
-  if (!cost) return invocations <= FIRST_ALONE ? 1 : s->threads;
-  uint64_t estimate_ns = (uint64_t)((double)invocations * (double)cost / 1000.0);
-  return estimate_ns < ALONE_NS ? 1 : s->threads;
+  uint64_t alone = atomic_load_explicit(&r->alone, memory_order_relaxed);
+  uint64_t together = atomic_load_explicit(&r->together, memory_order_relaxed);
+  uint64_t cost = alone ? alone : together * s->threads;
+  bool is_small = cost ? (double)invocations * (double)cost / 1000.0 < ALONE_NS
+                       : invocations <= FIRST_ALONE;
+  if (is_small) return 1;
+  if (!r->has_atomics) return s->threads;
+  if (!alone || !together) return alone ? s->threads : 1;
+  bool is_close = alone / 4 < together && together / 4 < alone;
+  unsigned run = atomic_fetch_add_explicit(&r->runs, 1, memory_order_relaxed);
+  bool is_turn = is_close && run % TRY_AGAIN == TRY_AGAIN - 1;
+  return (alone < together) != is_turn ? 1 : s->threads;
 }
 
 static void learn_cost(region_state *r, uint64_t time_ns, uint32_t threads, uint64_t invocations) {
-  uint64_t now = (uint64_t)((double)time_ns * threads * 1000.0 / (double)invocations) + 1;
-  uint64_t old = atomic_load_explicit(&r->cost, memory_order_relaxed);
+  atomic_uint_fast64_t *cost = threads == 1 ? &r->alone : &r->together;
+  uint64_t now = (uint64_t)((double)time_ns * 1000.0 / (double)invocations) + 1;
+  uint64_t old = atomic_load_explicit(cost, memory_order_relaxed);
   // Slow outliers (a page fault, another process) fade; the first sample counts as it is.
-  uint64_t mean = old ? (3 * old + now) / 4 : now;
-  atomic_store_explicit(&r->cost, mean, memory_order_relaxed);
+  atomic_store_explicit(cost, old ? (3 * old + now) / 4 : now, memory_order_relaxed);
+}
+
+static bool has_buffer_atomics(const vyre_program *p, const region *r) {
+  for (uint32_t i = r->body.first; i < r->body.end; i++)
+    if (op_is_atomic(p->code[i].op) && mem_space(p->code[i].arg[0]) == MEM_BUFFER) return true;
+  return false;
 }
 
 // Bytes of buffers that a region touches, estimated: what one invocation accesses outside of loops
@@ -278,6 +296,8 @@ static vyre_status cpu_compile(vyre_program *program, const vyre_compile_options
   cpu_options wanted = {.width = options->vector_width, .tier = options->tier};
   vyre_status status = math_expand(program, &s->program, error);
   if (status == VYRE_OK) status = cpu_kernels_get(s->program, &wanted, &s->kernels, error);
+  for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++)
+    s->regions[i].has_atomics = has_buffer_atomics(s->program, &s->program->regions[i]);
   if (status == VYRE_OK)
     *state = s;
   else

@@ -41,6 +41,7 @@ llval line_address(const emitter *e, const place *p, uint32_t op, unsigned row);
 llval line_is_inside(const emitter *e, const place *p, uint32_t op, unsigned row);
 llval build_reversed(const emitter *e, llval vector, access_class class); // when it is reversed
 llval load_wide(const emitter *e, const place *p, llval address);
+void store_wide(const emitter *e, const place *p, llval address, llval value);
 
 // Between memory and values: bool is a byte there.
 llval to_memory(const emitter *e, vyre_type type, llval value);

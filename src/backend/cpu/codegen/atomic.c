@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Atomics, one active lane after the other. On buffers they are real: other threads run other parts
+// Atomics, one active lane after the other, or neighbours at once where no other thread is at them.
+// On buffers they are real: other threads run other parts
 // of the grid. A shared array belongs to one workgroup, and a workgroup to one thread, so that an
 // ordinary read and write is as good. No ordering of other accesses is promised.
 #include "backend/cpu/codegen/access.h"
@@ -86,18 +87,43 @@ static void emit_lanes(const emitter *e, const inst *in, const lanes *l, llval b
   lanes_end(e, &loop);
 }
 
+// Neighbours that are all inside are different elements: they are updated at once, and what inactive
+// lanes have there is written back.
+static bool is_at_once(const emitter *e, uint32_t i) {
+  return e->width > 1 && !is_uniform(e, e->p->code[i].arg[1]) && is_assumed(e, i) &&
+         access_class_of(e, i) == ACCESS_CONTIGUOUS;
+}
+
+static void update_at_once(const emitter *e, uint32_t i, const lanes *l, unsigned row) {
+  const inst *in = &e->p->code[i];
+  llval at = line_address(e, l->place, i, row), old = load_wide(e, l->place, at);
+  llval x = value_vector(e, in->arg[2], row);
+  llval y = in->op == VYRE_OP_ATOMIC_CAS ? value_vector(e, in->arg[3], row) : NULL;
+  llval made = combine(e, in, old, x, y);
+  if (e->exec) made = LLVMBuildSelect(e->b, mask_test(e, e->exec), made, old, "");
+  store_wide(e, l->place, at, made);
+  if (l->olds) LLVMBuildStore(e->b, old, l->olds);
+}
+
+static void emit_plain(const emitter *e, uint32_t i, lanes *l, llval bits, unsigned row) {
+  l->is_plain = true;
+  if (is_at_once(e, i))
+    update_at_once(e, i, l, row);
+  else
+    emit_lanes(e, &e->p->code[i], l, bits);
+}
+
 // One thread needs no lock, and most dispatches of small kernels have one.
-static void emit_both_ways(const emitter *e, const inst *in, lanes *l, llval bits) {
+static void emit_both_ways(const emitter *e, uint32_t i, lanes *l, llval bits, unsigned row) {
   llblock alone = build_block(e, "alone"), shared = build_block(e, "locked");
   llblock after = build_block(e, "counted");
   LLVMBuildCondBr(e->b, kernel_is_alone(e->k), alone, shared);
   build_at(e, alone);
-  l->is_plain = true;
-  emit_lanes(e, in, l, bits);
+  emit_plain(e, i, l, bits, row);
   build_go(e, after);
   build_at(e, shared);
   l->is_plain = false;
-  emit_lanes(e, in, l, bits);
+  emit_lanes(e, &e->p->code[i], l, bits);
   build_go(e, after);
   build_at(e, after);
 }
@@ -110,16 +136,16 @@ static llval operand(const emitter *e, lanes *l, int which, ref r, unsigned row)
 static llval emit_row(emitter *e, uint32_t i, const place *p, unsigned row) {
   const inst *in = &e->p->code[i];
   lltype vector = type_vector_of(e, e->u->scalars[in->type]);
-  lanes l = {.place = p, .is_plain = mem_space(in->arg[0]) == MEM_SHARED};
+  lanes l = {.place = p};
   llval bits = access_bits(e, p, i, row);
   l.indices = operand(e, &l, 0, in->arg[1], row);
   l.x = operand(e, &l, 1, in->arg[2], row);
   if (in->op == VYRE_OP_ATOMIC_CAS) l.y = operand(e, &l, 2, in->arg[3], row);
   if (e->k->is_used[i - e->first]) l.olds = spill(e, LLVMConstNull(vector));
-  if (l.is_plain)
-    emit_lanes(e, in, &l, bits);
+  if (mem_space(in->arg[0]) == MEM_SHARED)
+    emit_plain(e, i, &l, bits, row);
   else
-    emit_both_ways(e, in, &l, bits);
+    emit_both_ways(e, i, &l, bits, row);
   return l.olds ? LLVMBuildLoad2(e->b, vector, l.olds, "") : LLVMConstNull(vector);
 }
 

@@ -44,7 +44,7 @@ static void store_uniform(emitter *e, const place *p, uint32_t i, unsigned row) 
   build_at(e, after);
 }
 
-static void store_wide(const emitter *e, const place *p, llval address, llval value) {
+void store_wide(const emitter *e, const place *p, llval address, llval value) {
   llval stored = LLVMBuildStore(e->b, value, address);
   LLVMSetAlignment(stored, type_bytes(p->type));
   kernel_mark(e->k, stored, p->mem);

@@ -17,13 +17,20 @@ typedef struct estimate {
   uint64_t weight[9]; // of operations on elements of so many bytes
   uint32_t *last;     // per operation: where its value or variable is used last
   uint32_t pressure;  // most vectors that live at once
-  uint32_t vectors;   // operations on vectors
-  bool has_loop, has_atomic;
+  uint64_t work;      // weight of operations on vectors
+  uint64_t turns;     // weight of atomics in which lanes take turns
+  bool has_loop;
 } estimate;
 
 static bool is_vector(const estimate *s, uint32_t i) {
   const shape *v = shape_at(s->shapes, i);
   return (v->axes & AXIS_X) && !v->is_linear;
+}
+
+// Neighbours can be updated at once.
+static bool takes_turns(const estimate *s, const inst *in) {
+  if (!op_is_atomic(in->op)) return false;
+  return ref_is_const(in->arg[1]) || !shape_at(s->shapes, in->arg[1])->is_linear;
 }
 
 static void weigh(estimate *s) {
@@ -37,8 +44,8 @@ static void weigh(estimate *s) {
     if (opens && depth++ < DEEPEST) factor *= LOOP_WEIGHT;
     if (closes && --depth < DEEPEST) factor /= LOOP_WEIGHT;
     s->has_loop |= opens;
-    s->has_atomic |= op_is_atomic(in->op) && mem_space(in->arg[0]) == MEM_BUFFER;
-    s->vectors += in->type && is_vector(s, i);
+    if (takes_turns(s, in)) s->turns += factor;
+    if (in->type && is_vector(s, i)) s->work += factor;
     if (in->type && in->type != VYRE_BOOL && is_vector(s, i))
       s->weight[type_bytes(in->type)] += factor;
     if (in->op == VYRE_OP_STORE && !ref_is_const(in->arg[1]) && !ref_is_const(in->arg[2]))
@@ -129,7 +136,7 @@ bool choose_width(const kernel *k, const shapes *shapes, unsigned *out) {
   find_last(&s);
   find_pressure(&s, ending);
   // Lanes take turns at an atomic: with little else to do, vectors only delay them.
-  if (s.has_atomic && !s.has_loop && s.vectors <= FEW_VECTORS) {
+  if (s.turns && s.work <= FEW_VECTORS * s.turns) {
     *out = 1;
     return true;
   }
