@@ -99,12 +99,19 @@ static void store_checked(const emitter *e, const place *p, uint32_t i, unsigned
   store_lanes(e, p, i, row, value, bits);
 }
 
+// One compare for all lanes. A shared array is this thread's alone: what inactive lanes have there
+// may be written back.
 static void store_looking(const emitter *e, const place *p, uint32_t i, unsigned row, llval value) {
   llblock wide = build_block(e, "wide"), checked = build_block(e, "checked");
   llblock after = build_block(e, "stored");
+  access_class class = access_class_of(e, i);
   LLVMBuildCondBr(e->b, line_is_inside(e, p, i, row), wide, checked);
   build_at(e, wide);
-  store_wide(e, p, line_address(e, p, i, row), build_reversed(e, value, access_class_of(e, i)));
+  llval address = line_address(e, p, i, row), all = build_reversed(e, value, class);
+  if (e->exec)
+    store_blended(e, p, address, all, build_reversed(e, mask_test(e, e->exec), class));
+  else
+    store_wide(e, p, address, all);
   build_go(e, after);
   build_at(e, checked);
   store_checked(e, p, i, row, value);
@@ -123,7 +130,7 @@ static void store_vector(const emitter *e, const place *p, uint32_t i, unsigned 
   } else if (is_line && is_assumed(e, i) && is_own(e, i)) {
     llval bits = build_reversed(e, mask_test(e, e->exec), class);
     store_blended(e, p, line_address(e, p, i, row), build_reversed(e, value, class), bits);
-  } else if (is_line && e->guards && !e->exec) {
+  } else if (is_line && ((e->guards && !e->exec) || mem_space(p->mem) == MEM_SHARED)) {
     store_looking(e, p, i, row, value);
   } else {
     store_checked(e, p, i, row, value);
