@@ -2,7 +2,7 @@
 //
 // A compile: one LLVM context, one module with a function per region, a short list of passes, one
 // object file.
-#include "backend/cpu/codegen/emit.h"
+#include "backend/cpu/codegen/kernel.h"
 #include "base/error.h"
 
 #include <llvm-c/Analysis.h>
@@ -173,19 +173,41 @@ static vyre_status build(unit *u, cpu_code *out, vyre_error *error) {
   return status;
 }
 
-static vyre_status compile(const vyre_program *program, const cpu_options *options, cpu_code *out,
+static uint32_t largest_region(const vyre_program *p) {
+  uint32_t largest = 0;
+  for (uint32_t i = 0; i < p->region_count; i++) {
+    uint32_t size = p->regions[i].body.end - p->regions[i].body.first;
+    if (size > largest) largest = size;
+  }
+  return largest;
+}
+
+static vyre_status check_size(const vyre_program *p, cpu_options *options, vyre_error *error) {
+  uint32_t size = largest_region(p);
+  if (size > MOST_FULL) options->tier = VYRE_TIER_QUICK;
+  if (size <= MOST_OPERATIONS) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                   "a region of %u operations is more than the %u that the cpu backend compiles. "
+                   "Fix: run it on the ref backend, or divide it",
+                   size, MOST_OPERATIONS);
+}
+
+static vyre_status compile(const vyre_program *program, const cpu_options *wanted, cpu_code *out,
                            vyre_error *error) {
+  cpu_options own = *wanted, *options = &own;
   *out = (cpu_code){.region_count = program->region_count};
   unsigned w = options->width;
   if (w > 64 || (w & (w - 1)))
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "a width of %u lanes is none of 1, 2, 4, ... 64. Fix: pass one of these, or 0",
                      w);
+  vyre_status status = check_size(program, options, error);
+  if (status != VYRE_OK) return status;
   out->regions = calloc(program->region_count, sizeof *out->regions);
   if (!out->regions) return error_out_of_memory(error);
   target machine;
   unit u = {.p = program, .options = options, .target = &machine};
-  vyre_status status = target_open(options, &machine, error);
+  status = target_open(options, &machine, error);
   if (status == VYRE_OK) status = build(&u, out, error);
   unit_close(&u);
   target_close(&machine);
