@@ -146,13 +146,40 @@ static vyre_value uniform_under_condition(maker *m, vyre_value x) {
   return vyre_build_get(m->b, v);
 }
 
+// if x < c { ...; out[i] = a } else { ...; out[i] = b }, sometimes out of bounds in one.
+static vyre_value either_stores(maker *m, vyre_value x) {
+  vyre_value outside = add(m, m->id, vyre_build_u32(m->b, ELEMENTS));
+  vyre_value c = vyre_build_binary(m->b, VYRE_OP_LT, x, constant(m, 40));
+  vyre_build_if(m->b, c);
+  if (chance(m, 30)) vyre_build_store(m->b, m->out, m->id, x);
+  vyre_build_store(m->b, m->out, m->id, stir(m, x));
+  vyre_build_else(m->b);
+  vyre_build_store(m->b, m->out, chance(m, 80) ? m->id : outside, stir(m, x));
+  vyre_build_end(m->b);
+  return stir(m, x);
+}
+
+// Atomics at neighbours and at scattered elements, all or some of the lanes. Only sums, which come
+// out the same in any order.
+static vyre_value counting(maker *m, vyre_value x) {
+  bool is_some = chance(m, 50);
+  if (is_some) vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_LT, x, constant(m, 40)));
+  vyre_value amount = vyre_build_convert(m->b, VYRE_U32, stir(m, x));
+  vyre_value at = chance(m, 60) ? m->id : vyre_build_binary(m->b, VYRE_OP_AND, m->id, amount);
+  vyre_build_atomic(m->b, chance(m, 50) ? VYRE_OP_ATOMIC_ADD : VYRE_OP_ATOMIC_SUB, m->count, at,
+                    amount);
+  if (is_some) vyre_build_end(m->b);
+  return x;
+}
+
 typedef vyre_value (*idiom)(maker *m, vyre_value x);
 
 static vyre_value some_idioms(maker *m, vyre_value x) {
-  static const idiom idioms[] = {guarded_loop,      unswitchable_loop,      constant_loop,
-                                 repeated_accesses, private_array,          idle_atomics,
-                                 checked_id,        uniform_under_condition};
-  for (int i = 0; i < 2; i++) x = idioms[random_below(&m->random, 8)](m, x);
+  static const idiom idioms[] = {
+      guarded_loop, unswitchable_loop, constant_loop,           repeated_accesses, private_array,
+      idle_atomics, checked_id,        uniform_under_condition, either_stores,     counting};
+  uint32_t count = sizeof idioms / sizeof *idioms;
+  for (int i = 0; i < 2; i++) x = idioms[random_below(&m->random, count)](m, x);
   return x;
 }
 
