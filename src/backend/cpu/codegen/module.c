@@ -78,7 +78,7 @@ static const char full_passes[] =
 static const char atomic_passes[] =
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
     "loop-mssa(licm,simple-loop-unswitch<nontrivial>),gvn,instcombine<no-verify-fixpoint>,"
-    "simplifycfg)";
+    "loop-unroll<O2;no-runtime;no-partial>,simplifycfg)";
 
 static const char *choose_passes(const unit *u) {
   if (u->options->tier == VYRE_TIER_QUICK) return quick_passes;
