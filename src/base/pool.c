@@ -4,7 +4,12 @@
 // left, and then takes batches of items with one atomic addition each. The caller takes batches
 // itself until none is left, withdraws the job from the list, and waits for the workers that are
 // still in it. So the lock is touched once per job and worker, never per item.
+//
+// Dispatches often come in a row, and to wake a sleeping thread takes longer than many of them: who
+// waits looks for a moment before it sleeps.
 #include "base/pool.h"
+
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -19,8 +24,8 @@ typedef struct job {
   uint64_t count, batch;
   atomic_ullong taken; // items handed out; may pass count
   atomic_bool ended_early;
-  uint32_t places; // workers that may still join; under the lock
-  uint32_t inside; // workers at work; under the lock
+  uint32_t places;    // workers that may still join; under the lock
+  atomic_uint inside; // workers at work; changed under the lock
 } job;
 
 typedef struct pool {
@@ -28,6 +33,7 @@ typedef struct pool {
   pthread_cond_t has_job, has_left;
   job *jobs;
   uint32_t workers;
+  atomic_uint published; // jobs ever
 } pool;
 
 static pool the_pool = {
@@ -61,13 +67,42 @@ static job *find_job(pool *p) {
   return NULL;
 }
 
+enum { LOOKING_NS = 50000, LOOKS_PER_TIME = 64 };
+
+// Whether `*value` changed from `old` before long.
+static bool look(const atomic_uint *value, unsigned old) {
+  uint64_t end = clock_now_ns() + LOOKING_NS;
+  do {
+    for (int i = 0; i < LOOKS_PER_TIME; i++) {
+      if (atomic_load_explicit(value, memory_order_relaxed) != old) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (clock_now_ns() < end);
+  return false;
+}
+
+static void wait_for_job(pool *p, unsigned *seen) {
+  unsigned last = *seen;
+  *seen = atomic_load_explicit(&p->published, memory_order_relaxed);
+  if (last == *seen) { // it has looked already
+    pthread_cond_wait(&p->has_job, &p->lock);
+    return;
+  }
+  pthread_mutex_unlock(&p->lock);
+  (void)look(&p->published, *seen);
+  pthread_mutex_lock(&p->lock);
+}
+
 static void *run_worker(void *argument) {
   pool *p = argument;
+  unsigned seen = 0;
   pthread_mutex_lock(&p->lock);
   for (;;) {
     job *j = find_job(p);
     if (!j) {
-      pthread_cond_wait(&p->has_job, &p->lock);
+      wait_for_job(p, &seen);
       continue;
     }
     j->places--;
@@ -99,6 +134,7 @@ static void publish(pool *p, job *j) {
   start_workers(p, j->places);
   j->next = p->jobs;
   p->jobs = j;
+  atomic_fetch_add_explicit(&p->published, 1, memory_order_relaxed);
   if (j->places == 1)
     pthread_cond_signal(&p->has_job);
   else
@@ -111,6 +147,12 @@ static void withdraw(pool *p, job *j) {
   job **at = &p->jobs;
   while (*at != j) at = &(*at)->next;
   *at = j->next;
+  unsigned inside = j->inside;
+  if (inside) {
+    pthread_mutex_unlock(&p->lock);
+    (void)look(&j->inside, inside);
+    pthread_mutex_lock(&p->lock);
+  }
   while (j->inside) pthread_cond_wait(&p->has_left, &p->lock);
   pthread_mutex_unlock(&p->lock);
 }
