@@ -32,7 +32,7 @@ _vyre() {
   fmt) options="--write --check" ;;
   info) options="--workgroup" ;;
   convert) options="--output --to --workgroup" ;;
-  opt) options="--passes --profile --everything --report --dump-after --stop-after --list --output --workgroup" ;;
+  opt) options="--passes --profile --everything --learned --report --dump-after --stop-after --list --output --workgroup" ;;
   compile) options="--emit --output --width --quick --polled --remarks --workgroup" ;;
   conform) options="--backend --device --seed --count --seconds --suite --shrink --replay --out" ;;
   certify) options="--backend --default --rounds --grid --dry-run" ;;

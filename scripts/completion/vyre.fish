@@ -49,6 +49,7 @@ complete -c vyre -n "__fish_seen_subcommand_from convert" -s t -l to -x -a "text
 complete -c vyre -n "__fish_seen_subcommand_from opt" -s p -l passes -x -a "(__vyre_passes)" -d "exactly these passes"
 complete -c vyre -n "__fish_seen_subcommand_from opt" -s f -l profile -x -a "release dataflow megakernel" -d "profiles"
 complete -c vyre -n "__fish_seen_subcommand_from opt" -s e -l everything -d "every pass"
+complete -c vyre -n "__fish_seen_subcommand_from opt" -l learned -d "go by what runs have shown"
 complete -c vyre -n "__fish_seen_subcommand_from opt" -s r -l report -d "decisions, runs, gains"
 complete -c vyre -n "__fish_seen_subcommand_from opt" -l dump-after -x -a "(__vyre_passes)" -d "print after this pass"
 complete -c vyre -n "__fish_seen_subcommand_from opt" -l stop-after -x -d "stop after runs"

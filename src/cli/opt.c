@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "base/error.h"
 #include "cli/args.h"
 #include "cli/load.h"
 #include "cli/nearest.h"
 #include "cli/opt_report.h"
 #include "cli/save.h"
+#include "profile/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +15,7 @@ static const args_option opt_options[] = {
     {'p', "passes", "names of passes, separated by commas"},
     {'f', "profile", "release, dataflow or megakernel, or several with commas"},
     {'e', "everything", NULL},
+    {'L', "learned", NULL},
     {'r', "report", NULL},
     {'D', "dump-after", "the name of a pass"},
     {'S', "stop-after", "a number of runs"},
@@ -26,7 +29,7 @@ enum { MAX_NAMES = 64 };
 typedef struct job {
   const cli *cli;
   const char *path, *output, *dump_after;
-  bool wants_report, wants_list;
+  bool wants_report, wants_list, is_learned;
   const char *names[MAX_NAMES + 1];
   optimize_options options;
   uint32_t dumps;
@@ -104,6 +107,7 @@ static bool read_option(job *j, args *a, int letter) {
   case 'p': return read_passes(j, a->value);
   case 'f': return read_profiles(j, a->value);
   case 'e': j->options.mode = OPTIMIZE_EVERYTHING; return true;
+  case 'L': j->is_learned = true; return true;
   case 'r': j->wants_report = true; return true;
   case 'l': j->wants_list = true; return true;
   case 'S': return read_stop(j, a);
@@ -186,19 +190,56 @@ static int deliver(const job *j, const loaded *l, const optimize_result *r) {
   return EXIT_FINE;
 }
 
+// What runs on this machine have shown: which regions are hot, and what passes gained.
+typedef struct learned {
+  store *store;
+  hints *hints;
+  arena memory;
+  opt_report previous;
+} learned;
+
+static vyre_status learned_load(const vyre_program *p, learned *out, vyre_error *error) {
+  vyre_status status = store_open(NULL, NULL, &out->store, error);
+  if (status != VYRE_OK) return status;
+  out->hints = hints_new(&HINTS_RUNTIME);
+  if (!out->hints) return error_out_of_memory(error);
+  status = store_load_regions(out->store, NULL, HINTS_RUNTIME.capacity, out->hints, error);
+  if (status != VYRE_OK) return status;
+  uint8_t fingerprint[32];
+  vyre_program_fingerprint(p, fingerprint);
+  return store_load_passes(out->store, fingerprint, &out->memory, &out->previous, error);
+}
+
+static void learned_fini(learned *l) {
+  hints_free(l->hints);
+  store_close(l->store);
+  opt_report_free(&l->previous);
+  arena_free(&l->memory);
+}
+
+static int optimize_loaded(job *j, const loaded *l) {
+  vyre_error error;
+  optimize_result result = {0};
+  learned evidence = {0};
+  vyre_status status = j->is_learned ? learned_load(l->program, &evidence, &error) : VYRE_OK;
+  j->options.hints = evidence.hints;
+  if (evidence.previous.rows.count) j->options.previous = &evidence.previous;
+  if (status == VYRE_OK) status = optimize_program(l->program, &j->options, &result, &error);
+  int code = status == VYRE_OK ? deliver(j, l, &result) : cli_error(j->cli, &error);
+  optimize_result_fini(&result);
+  learned_fini(&evidence);
+  return code;
+}
+
 static int optimize(job *j) {
   loaded l;
   vyre_error error;
-  optimize_result result;
   if (load_program(j->path, &j->words, &l, &error) != VYRE_OK) return cli_error(j->cli, &error);
   if (j->dump_after) {
     j->options.watch = dump;
     j->options.watch_context = j;
   }
-  int code = optimize_program(l.program, &j->options, &result, &error) == VYRE_OK
-                 ? deliver(j, &l, &result)
-                 : cli_error(j->cli, &error);
-  optimize_result_fini(&result);
+  int code = optimize_loaded(j, &l);
   load_free(&l);
   return code;
 }
@@ -234,6 +275,8 @@ const command opt_command = {
     "  -p, --passes A,B,C     exactly these passes, until none changes anything\n"
     "  -f, --profile P,...    release (the default), dataflow, megakernel, or several\n"
     "  -e, --everything       every pass that the profiles have, whether it pays or not\n"
+    "      --learned          also where runs on this machine have shown that it pays: regions\n"
+    "                         that are hot, and what passes gained (vyre profile show)\n"
     "  -r, --report           instead of the program: each pass, whether it was selected for each\n"
     "                         region and why; then each run, its outcome, time and gain\n"
     "      --dump-after NAME  print the program to standard error each time NAME changed it\n"
