@@ -61,6 +61,7 @@ void error_place(vyre_error *error, const char *file, const char *text, size_t s
   while (begin > 0 && text[begin - 1] != '\n') begin--;
   size_t end = offset;
   while (end < size && text[end] != '\n') end++;
+  if (end > offset && text[end - 1] == '\r') end--;
   error->line = 1;
   for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + begin - p))); p++) error->line++;
   error->column = (uint32_t)(offset - begin + 1);

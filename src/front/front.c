@@ -5,6 +5,8 @@
 #include "base/module.h"
 #include "ir/limits.h"
 
+#include <string.h>
+
 static vyre_status open_front(const char *text, size_t size, const char *name, front_source *source,
                               const front_module **module, vyre_error *error) {
   if (!text && size)
@@ -13,6 +15,7 @@ static vyre_status open_front(const char *text, size_t size, const char *name, f
     return error_set(error, VYRE_ERROR_LIMIT,
                      "the source has %zu bytes, at most %zu are read. Fix: split it", size,
                      LIMIT_SOURCE_BYTES);
+  if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) text += 3, size -= 3; // the mark of UTF-8
   *source = (front_source){text, size, name && *name ? name : "<text>"};
   const void *table;
   vyre_status status = module_find(FRONT_MODULE_FILE, FRONT_MODULE_SYMBOL, &table, error);
