@@ -354,6 +354,9 @@ typedef struct vyre_report {
   vyre_region_report *regions; /* owned by the caller; may be NULL */
 } vyre_report;
 
+/* Memory of a runtime, which may stay on a device; see vyre_buffer_new. */
+typedef struct vyre_buffer vyre_buffer;
+
 typedef struct vyre_dispatch_args {
   const vyre_scalar *params; /* in the order of declaration */
   uint32_t param_count;
@@ -362,6 +365,8 @@ typedef struct vyre_dispatch_args {
   uint32_t workgroup[3];    /* launch shape for elastic regions; zeros: as compiled */
   uint64_t timeout_ns;      /* 0: none */
   uint64_t fuel;            /* executed operations; 0: unlimited. Only ref counts them. */
+  /* NULL, or one per buffer: those that are not NULL are bound in place of their spans. */
+  vyre_buffer *const *handles;
 } vyre_dispatch_args;
 
 typedef enum vyre_tier { VYRE_TIER_FULL = 0, VYRE_TIER_QUICK = 1 } vyre_tier;
@@ -450,6 +455,18 @@ VYRE_API vyre_status vyre_kernel_submit(vyre_kernel *kernel, const vyre_dispatch
                                         vyre_completion **out, vyre_error *error);
 VYRE_API bool vyre_completion_is_done(const vyre_completion *completion);
 VYRE_API vyre_status vyre_completion_wait(vyre_completion *completion, vyre_error *error);
+/* Memory that a runtime owns, zeroed at first. A device with memory of its own keeps what it worked
+ * on there: it is copied when another device, or vyre_buffer_read, needs it, and not before; and the
+ * choice of a device counts what would have to be copied. A buffer is freed before its runtime, and
+ * not used by two calls at once when one of them writes it. */
+VYRE_API vyre_status vyre_buffer_new(vyre_runtime *runtime, size_t size_bytes, vyre_buffer **out,
+                                     vyre_error *error);
+VYRE_API void vyre_buffer_free(vyre_buffer *buffer);
+VYRE_API vyre_status vyre_buffer_write(vyre_buffer *buffer, size_t offset, const void *data,
+                                       size_t size_bytes, vyre_error *error);
+VYRE_API vyre_status vyre_buffer_read(vyre_buffer *buffer, size_t offset, void *data,
+                                      size_t size_bytes, vyre_error *error);
+
 /* What was decided for this kernel and why, for people. Freed with vyre_free. */
 VYRE_API vyre_status vyre_kernel_explain(vyre_kernel *kernel, char **out, vyre_error *error);
 

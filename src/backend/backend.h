@@ -7,6 +7,7 @@
 #define VYRE_BACKEND_BACKEND_H
 
 #include "backend/launch.h"
+#include "backend/resident.h"
 
 typedef struct backend {
   const char *id;      // "ref"; stable, used in files and on the command line
@@ -27,6 +28,15 @@ typedef struct backend {
   vyre_status (*dispatch)(void *state, const launch *l, vyre_report *report, vyre_error *error);
 
   void (*release)(void *state);
+
+  // For backends with devices that have memory of their own; NULL for the others. A dispatch may
+  // then keep a buffer that has a handle (launch_handle) on the device, in handle->device, instead
+  // of copying it back; it uses the device's copy when that is current, and says what it wrote.
+  // keeps_memory: whether the first device does so. fetch copies the device's content to the host;
+  // drop frees it. The caller holds the handle's lock, or is alone with it. Any thread.
+  bool (*keeps_memory)(void);
+  vyre_status (*fetch)(vyre_buffer *handle, vyre_error *error);
+  void (*drop)(vyre_buffer *handle);
 } backend;
 
 const backend *backend_find(const char *id); // NULL when unknown

@@ -63,6 +63,27 @@ void vyre_executable_release(vyre_executable *e) {
   free(e);
 }
 
+// What another backend's device has, and this one does not, comes to the host first.
+static vyre_status bring_here(const vyre_executable *e, const launch *l, vyre_error *error) {
+  for (uint32_t i = 0; i < e->program->buffer_count; i++) {
+    vyre_buffer *handle = launch_handle(l, i);
+    if (!handle || handle->backend == e->backend) continue;
+    vyre_status status = resident_to_host(handle, error);
+    if (status != VYRE_OK) return status;
+  }
+  return VYRE_OK;
+}
+
+// A backend that keeps a buffer has said itself what it wrote; the others wrote the host's memory,
+// also when they failed in the middle.
+static void note_writes(const vyre_executable *e, const launch *l) {
+  for (uint32_t i = 0; i < e->program->buffer_count; i++) {
+    vyre_buffer *handle = launch_handle(l, i);
+    bool is_written = handle && (e->program->buffers[i].access & VYRE_WRITE);
+    if (is_written && handle->backend != e->backend) resident_host_written(handle);
+  }
+}
+
 vyre_status vyre_dispatch(vyre_executable *e, const vyre_dispatch_args *args, vyre_report *report,
                           vyre_error *error) {
   if (!e || !args)
@@ -76,7 +97,11 @@ vyre_status vyre_dispatch(vyre_executable *e, const vyre_dispatch_args *args, vy
   launch l;
   vyre_status status = launch_init(&l, e->program, args, error);
   if (status != VYRE_OK) return status;
-  status = e->backend->dispatch(e->state, &l, report, error);
+  if (l.handles) status = bring_here(e, &l, error);
+  if (status == VYRE_OK) {
+    status = e->backend->dispatch(e->state, &l, report, error);
+    if (l.handles) note_writes(e, &l);
+  }
   launch_fini(&l);
   report->wall_ns = clock_now_ns() - start;
   return status;

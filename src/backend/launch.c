@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/launch.h"
 
+#include "backend/resident.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "ir/limits.h"
@@ -73,21 +74,29 @@ static vyre_status bind_span(const buffer *b, const vyre_span *span, bound_buffe
                    (unsigned long long)*length, LIMIT_LENGTH);
 }
 
+static bool has_all_handles(const vyre_dispatch_args *args) {
+  for (uint32_t i = 0; i < args->buffer_count; i++)
+    if (!args->handles || !args->handles[i]) return false;
+  return true;
+}
+
 static vyre_status bind_buffers(const vyre_program *p, const vyre_dispatch_args *args, storage *s,
                                 vyre_error *error) {
   uint32_t wanted = 0;
   for (uint32_t i = 0; i < p->buffer_count; i++) wanted += !p->buffers[i].is_transient;
-  if (args->buffer_count != wanted || (wanted && !args->buffers))
+  if (args->buffer_count != wanted || (wanted && !args->buffers && !has_all_handles(args)))
     return error_set(error, VYRE_ERROR_BINDING,
                      "program `%s` takes %u buffers, %u were passed. Fix: pass one span per "
                      "declared buffer, in order, without the transient ones",
-                     p->name, wanted, args->buffers ? args->buffer_count : 0);
+                     p->name, wanted, args->buffers || args->handles ? args->buffer_count : 0);
   for (uint32_t i = 0, next = 0; i < p->buffer_count; i++) {
     s->buffers[i].data = NULL;
     s->lengths[i] = 0;
     if (p->buffers[i].is_transient) continue;
-    vyre_status status =
-        bind_span(&p->buffers[i], &args->buffers[next++], &s->buffers[i], &s->lengths[i], error);
+    vyre_buffer *handle = args->handles ? args->handles[next] : NULL;
+    vyre_span span = handle ? (vyre_span){handle->host, handle->size_bytes} : args->buffers[next];
+    next++;
+    vyre_status status = bind_span(&p->buffers[i], &span, &s->buffers[i], &s->lengths[i], error);
     if (status != VYRE_OK) return status;
     s->buffers[i].length = s->lengths[i];
   }
@@ -194,6 +203,7 @@ vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispa
   l->params = s.params;
   l->buffers = s.buffers;
   l->regions = s.regions;
+  l->handles = args->handles;
   l->has_workgroup = args->workgroup[0] || args->workgroup[1] || args->workgroup[2];
   l->fuel = args->fuel;
   l->timeout_ns = args->timeout_ns;
@@ -206,6 +216,13 @@ vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispa
 void launch_fini(launch *l) {
   free(l->heap);
   l->heap = NULL;
+}
+
+vyre_buffer *launch_handle(const launch *l, uint32_t buffer) {
+  uint32_t bound = 0;
+  if (!l->handles || l->program->buffers[buffer].is_transient) return NULL;
+  for (uint32_t i = 0; i < buffer; i++) bound += !l->program->buffers[i].is_transient;
+  return l->handles[bound];
 }
 
 vyre_status launch_timeout_error(const launch *l, const char *region, vyre_error *error) {

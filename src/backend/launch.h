@@ -27,9 +27,10 @@ typedef struct launch {
   const uint64_t *params;      // canonical bits
   const bound_buffer *buffers; // one per buffer of the program
   const launch_region *regions;
-  bool has_workgroup;        // the caller chose the workgroup of elastic regions
-  uint64_t timeout_ns, fuel; // 0: none
-  uint64_t deadline_ns;      // of clock_now_ns; UINT64_MAX when there is no timeout
+  vyre_buffer *const *handles; // as in vyre_dispatch_args; see launch_handle
+  bool has_workgroup;          // the caller chose the workgroup of elastic regions
+  uint64_t timeout_ns, fuel;   // 0: none
+  uint64_t deadline_ns;        // of clock_now_ns; UINT64_MAX when there is no timeout
 
   // Storage behind the pointers above.
   uint64_t inline_params[LAUNCH_INLINE], inline_lengths[LAUNCH_INLINE];
@@ -43,6 +44,8 @@ typedef struct launch {
 vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispatch_args *args,
                         vyre_error *error);
 void launch_fini(launch *l);
+// The handle that a buffer of the program is bound to; NULL: borrowed memory, or transient.
+vyre_buffer *launch_handle(const launch *l, uint32_t buffer);
 
 // The errors of a running dispatch, the same from every backend: it passed its time limit, or a
 // barrier was not reached by a whole workgroup.

@@ -61,6 +61,7 @@ capture_result capture_take(capture *c, const vyre_program *program,
   }
   c->args.params = c->params;
   c->args.buffers = c->work;
+  c->args.handles = NULL;
   return CAPTURE_TAKEN;
 }
 

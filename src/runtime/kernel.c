@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "profile/size_class.h"
+#include "runtime/buffer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,22 +245,22 @@ static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
 
 vyre_status kernel_check_arguments(const vyre_kernel *k, const vyre_dispatch_args *args,
                                    vyre_error *error) {
-  if (k && args && (args->buffers || !args->buffer_count)) return VYRE_OK;
+  if (k && args && (args->buffers || args->handles || !args->buffer_count)) return VYRE_OK;
   return error_set(error, VYRE_ERROR_ARGUMENT,
                    "a kernel was dispatched with NULL. Fix: pass a kernel, arguments and as many "
                    "spans as buffer_count says");
 }
 
-vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
-                                 vyre_report *report, vyre_error *error) {
-  vyre_status status = kernel_check_arguments(k, args, error);
-  if (status != VYRE_OK) return status;
+static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre_report *report,
+                            vyre_error *error) {
+  vyre_status status = VYRE_OK;
   uint32_t size_class = plan_size_class(args);
   plan *p = atomic_load_explicit(&k->plans[size_class], memory_order_acquire);
   if (!p && (status = make_plan(k, size_class, &p, error)) != VYRE_OK) return status;
   if (is_time_to_learn(k, p)) learn_begin(k, p, args);
   variant *v = k->predictor ? special_enter(k, args) : NULL;
   if (!v) v = atomic_load_explicit(&p->current, memory_order_acquire);
+  if (args->handles) v = buffers_nearest(p, v, args);
 
   vyre_region_report regions[REGIONS_ON_STACK];
   vyre_report own = {.regions = regions, .region_capacity = REGIONS_ON_STACK};
@@ -274,6 +275,17 @@ vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
     report->region_count = 0;
   }
   return status;
+}
+
+vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
+                                 vyre_report *report, vyre_error *error) {
+  vyre_status status = kernel_check_arguments(k, args, error);
+  if (status != VYRE_OK || !args->handles)
+    return status == VYRE_OK ? dispatch(k, args, report, error) : status;
+  vyre_span spans[LIMIT_BUFFERS];
+  vyre_dispatch_args bound;
+  status = buffers_as_spans(k, args, spans, &bound, error);
+  return status == VYRE_OK ? dispatch(k, &bound, report, error) : status;
 }
 
 // ---- life ---------------------------------------------------------------------------------------

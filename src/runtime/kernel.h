@@ -78,6 +78,14 @@ typedef struct candidate_note { // what became of a candidate, for explain
   char detail[160];
 } candidate_note;
 
+// A variant that was proven for a plan, the fastest of its backend: what a dispatch takes when all
+// its buffers are where it runs, and what copying costs.
+typedef struct plan_route {
+  variant *variant;
+  uint64_t resident_ns;
+  double copy_ns_per_byte; // 0: it uses the host's memory
+} plan_route;
+
 typedef struct plan {
   uint32_t size_class;
   _Atomic(variant *) current;
@@ -95,6 +103,8 @@ typedef struct plan {
   const char *tune_reason;
   candidate_note notes[MAX_CANDIDATES];
   uint32_t note_count;
+  plan_route routes[MAX_CANDIDATES];
+  uint32_t route_count;
 } plan;
 
 // A specialised variant, published when it was proven. One that is removed is freed when no
@@ -160,8 +170,9 @@ struct vyre_runtime {
   pthread_mutex_t files; // of the two tables and their files
   route_table *routes;
   tune_mode tune_mode;
-  pthread_mutex_t lock; // of the list and the notices
+  pthread_mutex_t lock; // of the lists and the notices
   vyre_kernel *kernels;
+  vyre_buffer *buffers;
   uint32_t notices; // bits of what the user was told already
 };
 

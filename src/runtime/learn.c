@@ -7,7 +7,7 @@
 // rejected with the first differing element. Those that agree are timed in turn, and the fastest is
 // taken when it is faster by more than the noise. The decision goes to the routing table, for the
 // next process. Evidence that is wrong or missing can cost time here, never the answer.
-#include "runtime/kernel.h"
+#include "runtime/buffer.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -133,6 +133,70 @@ static void take_notes(learn_job *j, int winner, plan_reason why) {
   }
 }
 
+// ---- where buffers are --------------------------------------------------------------------------
+
+// How long a variant takes when its buffers are on its device already; 0: it cannot be said.
+static uint64_t time_resident(learn_job *j, const variant *v) {
+  enum { RUNS = 3 };
+  capture *in = &j->inputs;
+  vyre_buffer buffers[LIMIT_BUFFERS], *handles[LIMIT_BUFFERS];
+  uint64_t samples[RUNS] = {0};
+  uint32_t made = 0;
+  vyre_status status = VYRE_OK;
+  for (; made < in->args.buffer_count; made++) {
+    if (!resident_init(&buffers[made], in->inputs[made].size_bytes)) break;
+    handles[made] = &buffers[made];
+    if (in->inputs[made].data)
+      memcpy(buffers[made].host, in->inputs[made].data, in->inputs[made].size_bytes);
+  }
+  vyre_dispatch_args args = in->args;
+  args.handles = handles;
+  for (int i = 0; i <= RUNS && made == in->args.buffer_count && status == VYRE_OK; i++) {
+    vyre_report report = {0};
+    status = vyre_dispatch(v->executable, &args, &report, NULL);
+    if (i) samples[i - 1] = report.wall_ns;
+  }
+  bool ok = status == VYRE_OK && made == in->args.buffer_count;
+  while (made) resident_fini(&buffers[--made]);
+  return ok ? trial_median(samples, RUNS) : 0;
+}
+
+// Bytes that a dispatch with borrowed memory copies: all of it there, what is written back.
+static uint64_t copied_bytes(const learn_job *j) {
+  const vyre_program *p = j->kernel->program;
+  uint64_t bytes = j->inputs.bytes;
+  for (uint32_t i = 0, next = 0; i < p->buffer_count; i++) {
+    if (p->buffers[i].is_transient) continue;
+    if (p->buffers[i].access & VYRE_WRITE) bytes += j->inputs.inputs[next].size_bytes;
+    next++;
+  }
+  return bytes;
+}
+
+// The fastest proven variant of each backend, with what it costs to bring buffers to it.
+static void keep_routes(learn_job *j) {
+  plan *p = j->plan;
+  for (uint32_t i = 0; i < j->count; i++) {
+    const trial_candidate *t = &j->trials[i];
+    const backend *b = executable_backend(j->variants[i]->executable);
+    if (t->rejected || !t->sample_count) continue;
+    uint32_t at = 0;
+    while (at < p->route_count && strcmp(p->routes[at].variant->backend, b->id)) at++;
+    if (at < p->route_count && p->routes[at].resident_ns <= t->median_ns) continue;
+    p->routes[at] = (plan_route){.variant = j->variants[i], .resident_ns = t->median_ns};
+    if (at == p->route_count) p->route_count++;
+  }
+  for (uint32_t i = 0; i < p->route_count; i++) {
+    plan_route *r = &p->routes[i];
+    const backend *b = executable_backend(r->variant->executable);
+    if (!b->keeps_memory || !b->keeps_memory()) continue;
+    uint64_t with_copies = r->resident_ns, ns = time_resident(j, r->variant);
+    if (!ns || ns >= with_copies) continue;
+    r->resident_ns = ns;
+    r->copy_ns_per_byte = (double)(with_copies - ns) / (double)(copied_bytes(j) + 1);
+  }
+}
+
 // ---- keeping it ---------------------------------------------------------------------------------
 
 static int by_latency(const void *a, const void *b) {
@@ -232,6 +296,7 @@ static void decide(learn_job *j) {
   take_notes(j, winner, why);
   p->reason = why;
   keep_samples(j);
+  keep_routes(j);
   if (!is_routed && j->count > 1) keep_route(j, j->variants[winner], d.reason);
   tune_begin(j->kernel, p, &j->inputs, &j->expected, j->variants[winner]);
   atomic_store_explicit(&p->current, j->variants[winner], memory_order_release);
@@ -267,7 +332,7 @@ static void decline(plan *p, plan_reason reason) {
 
 void learn_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args) {
   unsigned cold = PLAN_COLD;
-  if (!capture_can_take(k->program, args)) return;
+  if (!capture_can_take(k->program, args) || !buffers_to_host(args)) return;
   if (!atomic_compare_exchange_strong(&p->state, &cold, PLAN_LEARNING)) return;
   learn_job *j = calloc(1, sizeof *j);
   capture_result taken = j ? capture_take(&j->inputs, k->program, args) : CAPTURE_NO_MEMORY;

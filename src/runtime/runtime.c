@@ -115,6 +115,7 @@ void vyre_runtime_free(vyre_runtime *rt) {
   worker_free(rt->worker);
   rt->worker = NULL;
   while (rt->kernels) vyre_kernel_free(rt->kernels);
+  while (rt->buffers) vyre_buffer_free(rt->buffers);
   evidence_close(rt);
   hints_free(rt->hints);
   route_table_free(rt->routes);
@@ -126,6 +127,14 @@ void vyre_runtime_free(vyre_runtime *rt) {
 }
 
 // ---- explaining ---------------------------------------------------------------------------------
+
+static const plan_route *find_route(const plan *p, const char *backend, uint64_t median_ns) {
+  for (uint32_t i = 0; i < p->route_count; i++)
+    if (!strcmp(p->routes[i].variant->backend, backend) &&
+        p->routes[i].variant->median_ns == median_ns)
+      return &p->routes[i];
+  return NULL;
+}
 
 static void explain_plan(strbuf *s, const plan *p) {
   static const char *const states[] = {"not enough dispatches yet", "being learned", "learned",
@@ -151,6 +160,9 @@ static void explain_plan(strbuf *s, const plan *p) {
     strbuf_printf(s, "    %-8s %-10s %-14s", n->backend, n->origin, plan_reason_name(n->reason));
     if (n->median_ns) strbuf_printf(s, " median %.3f us", (double)n->median_ns / 1000.0);
     if (n->compile_ns) strbuf_printf(s, ", compiled in %.1f ms", (double)n->compile_ns / 1e6);
+    const plan_route *r = find_route(p, n->backend, n->median_ns);
+    if (r && r->copy_ns_per_byte > 0)
+      strbuf_printf(s, ", %.3f us with its buffers there", (double)r->resident_ns / 1000.0);
     if (n->detail[0]) strbuf_printf(s, ", %s", n->detail);
     strbuf_putc(s, '\n');
   }

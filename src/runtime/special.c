@@ -8,7 +8,7 @@
 // lengths. What was prepared and not used for a while is held against the predictor, and time spent
 // in vain has a budget. So a sequence that can be foreseen misses only while it is being
 // recognised, and one that cannot is soon left alone.
-#include "runtime/kernel.h"
+#include "runtime/buffer.h"
 
 #include "base/clock.h"
 #include "opt/specialise.h"
@@ -276,7 +276,8 @@ static void start_job(vyre_kernel *k, const vyre_dispatch_args *args, const uint
   j->kernel = k;
   j->start_ns = clock_now_ns();
   j->key = key ? malloc(k->key_count * sizeof *key) : NULL;
-  if ((key && !j->key) || capture_take(&j->inputs, k->program, args) != CAPTURE_TAKEN) {
+  if ((key && !j->key) || !buffers_to_host(args) ||
+      capture_take(&j->inputs, k->program, args) != CAPTURE_TAKEN) {
     free(j->key);
     free(j);
     return;

@@ -55,13 +55,15 @@ vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
                      "processes, or use vyre_kernel_dispatch");
   // The arguments are copied, so that only spans have to outlive this call.
   size_t params = args->param_count * sizeof *args->params;
-  size_t spans = args->buffer_count * sizeof *args->buffers;
-  vyre_completion *c = calloc(1, sizeof *c + params + spans);
+  size_t spans = args->buffers ? args->buffer_count * sizeof *args->buffers : 0;
+  size_t handles = args->handles ? args->buffer_count * sizeof *args->handles : 0;
+  vyre_completion *c = calloc(1, sizeof *c + params + spans + handles);
   if (!c) return error_out_of_memory(error);
   c->kernel = k;
   c->args = *args;
   if (params && args->params) c->args.params = memcpy(c + 1, args->params, params);
   if (spans) c->args.buffers = memcpy((char *)(c + 1) + params, args->buffers, spans);
+  if (handles) c->args.handles = memcpy((char *)(c + 1) + params + spans, args->handles, handles);
   atomic_fetch_add(&k->submitted, 1);
   if (!worker_add(w, run_submitted, c)) {
     atomic_fetch_sub(&k->submitted, 1);

@@ -375,6 +375,53 @@ static void test_device_with_memory_of_its_own(void **state) {
   device->is_in_place = in_place;
 }
 
+// A buffer with a handle is copied to such a device once, and back when it is read.
+static void test_handles_stay_on_a_device(void **state) {
+  (void)state;
+  static const char text[] =
+      "program add(a: i32)\nbuffer x: i32[] read\nbuffer y: i32[len(x)] readwrite\n"
+      "region main grid(len(x)) {\n  let i = global_id.x\n  y[i] = y[i] + a * x[i]\n}\n";
+  enum { COUNT = 500 };
+  bool shares = need_device()->shares_memory, in_place = device->is_in_place;
+  vyre_program *p;
+  vyre_executable *e;
+  vyre_error error;
+  vyre_buffer buffers[2], *handles[2] = {&buffers[0], &buffers[1]};
+  assert_int_equal(vyre_program_parse(text, strlen(text), "add", &p, &error), VYRE_OK);
+  for (int own = 0; own < 2; own++) {
+    device->shares_memory = !own && shares;
+    device->is_in_place = !own && in_place;
+    assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_OK);
+    vyre_scalar a = vyre_scalar_i32(3);
+    vyre_dispatch_args args = {
+        .params = &a, .param_count = 1, .handles = handles, .buffer_count = 2};
+    for (int i = 0; i < 2; i++) assert_true(resident_init(&buffers[i], COUNT * 4));
+    for (int i = 0; i < COUNT; i++) ((int32_t *)buffers[0].host)[i] = i;
+    for (int i = 0; i < 5; i++) assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
+    assert_int_equal(buffers[0].moved_bytes, own ? COUNT * 4 : 0);
+    assert_int_equal(buffers[1].moved_bytes, own ? COUNT * 4 : 0);
+    assert_int_equal(resident_to_host(&buffers[1], &error), VYRE_OK);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(((int32_t *)buffers[1].host)[i], 15 * i);
+    // The same executable with borrowed memory, in between.
+    int32_t x[COUNT], y[COUNT] = {0};
+    for (int i = 0; i < COUNT; i++) x[i] = i;
+    vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+    vyre_dispatch_args borrowed = args;
+    borrowed.handles = NULL;
+    borrowed.buffers = spans;
+    assert_int_equal(vyre_dispatch(e, &borrowed, NULL, &error), VYRE_OK);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(y[i], 3 * i);
+    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
+    assert_int_equal(resident_to_host(&buffers[1], &error), VYRE_OK);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(((int32_t *)buffers[1].host)[i], 18 * i);
+    for (int i = 0; i < 2; i++) resident_fini(&buffers[i]);
+    vyre_executable_release(e);
+  }
+  device->shares_memory = shares;
+  device->is_in_place = in_place;
+  vyre_program_release(p);
+}
+
 static void test_device_that_must_be_mapped(void **state) {
   (void)state;
   bool in_place = need_device()->is_in_place;
@@ -557,6 +604,7 @@ int main(void) {
       cmocka_unit_test(test_time_limit_ends_endless_loops),
       cmocka_unit_test(test_polled_kernels_compute_the_same),
       cmocka_unit_test(test_device_with_memory_of_its_own),
+      cmocka_unit_test(test_handles_stay_on_a_device),
       cmocka_unit_test(test_device_that_must_be_mapped),
       cmocka_unit_test(test_device_with_less),
       cmocka_unit_test(test_workgroups_are_fitted),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/opencl/instance.h"
 
+#include "backend/opencl/opencl.h"
+#include "backend/opencl/residency.h"
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -74,7 +76,7 @@ vyre_status instance_new(opencl_device *d, const opencl_build *build, const vyre
 }
 
 static void release_memory(const opencl_api *cl, instance_buffer *b) {
-  if (b->memory) cl->ReleaseMemObject(b->memory);
+  if (b->memory && !b->is_handle) cl->ReleaseMemObject(b->memory);
   *b = (instance_buffer){0};
 }
 
@@ -145,6 +147,27 @@ static cl_int place_bound(instance *i, instance_buffer *b, vyre_access access, s
   return d->cl->EnqueueWriteBuffer(i->queue, b->memory, CL_FALSE, 0, size, data, 0, NULL, NULL);
 }
 
+// A buffer with a handle stays on a device with memory of its own.
+static cl_int place_handle(instance *i, instance_buffer *b, vyre_access access,
+                           vyre_buffer *handle) {
+  cl_mem memory;
+  cl_int code = opencl_place(i->device, &opencl_backend, handle, access != VYRE_READ, &memory);
+  if (code != CL_SUCCESS) return code;
+  release_memory(i->device->cl, b);
+  *b = (instance_buffer){.memory = memory, .is_handle = true};
+  return CL_SUCCESS;
+}
+
+static cl_int place(instance *i, const launch *l, uint32_t b, size_t size) {
+  const buffer *declared = &i->program->buffers[b];
+  vyre_buffer *handle = launch_handle(l, b);
+  if (declared->is_transient) return place_transient(i, &i->buffers[b], size);
+  if (handle && !i->device->shares_memory)
+    return place_handle(i, &i->buffers[b], declared->access, handle);
+  if (i->buffers[b].is_handle) release_memory(i->device->cl, &i->buffers[b]);
+  return place_bound(i, &i->buffers[b], declared->access, size, l->buffers[b].data);
+}
+
 static size_t bytes_of(const instance *i, const launch *l, uint32_t b) {
   return l->buffers[b].length * type_bytes(i->program->buffers[b].type);
 }
@@ -161,9 +184,7 @@ static vyre_status place_buffers(instance *i, const launch *l, vyre_error *error
                        declared->name, (unsigned long long)l->buffers[b].length, size,
                        (unsigned long long)d->max_alloc_bytes);
     if (!size) continue;
-    cl_int code = declared->is_transient
-                      ? place_transient(i, &i->buffers[b], size)
-                      : place_bound(i, &i->buffers[b], declared->access, size, l->buffers[b].data);
+    cl_int code = place(i, l, b, size);
     if (code != CL_SUCCESS)
       return opencl_device_error(i->device, error, code, "place a buffer", NULL);
   }
@@ -251,7 +272,7 @@ static cl_int read_back(instance *i, const launch *l) {
     const buffer *declared = &i->program->buffers[b];
     size_t size = bytes_of(i, l, b);
     if (i->device->shares_memory || declared->is_transient || !size ||
-        declared->access == VYRE_READ)
+        declared->access == VYRE_READ || i->buffers[b].is_handle)
       continue;
     cl_int code = i->device->cl->EnqueueReadBuffer(i->queue, i->buffers[b].memory, CL_FALSE, 0,
                                                    size, l->buffers[b].data, 0, NULL, NULL);

@@ -18,6 +18,7 @@ typedef struct instance_buffer {
   size_t size;          // as it was made
   void *host;           // the memory it was made on; NULL: its own
   bool is_mapped_after; // the driver has to be told that the host looks at it
+  bool is_handle;       // the memory is a handle's, and only borrowed
 } instance_buffer;
 
 typedef struct instance_kernel {

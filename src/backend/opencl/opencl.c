@@ -6,6 +6,7 @@
 #include "backend/opencl/opencl.h"
 
 #include "backend/opencl/instance.h"
+#include "backend/opencl/residency.h"
 #include "base/error.h"
 #include "ir/math.h"
 
@@ -185,4 +186,7 @@ const backend opencl_backend = {
     .compile = opencl_compile,
     .dispatch = opencl_dispatch,
     .release = opencl_release,
+    .keeps_memory = opencl_keeps_memory,
+    .fetch = opencl_fetch,
+    .drop = opencl_drop,
 };

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//
+// Buffers that the runtime owns, and what they mean for the choice of a variant: among those that
+// were proven for a plan, the one is taken whose time, with the copies that it would need just now,
+// is least.
+#include "runtime/buffer.h"
+
+#include "base/error.h"
+#include "ir/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- life ---------------------------------------------------------------------------------------
+
+vyre_status vyre_buffer_new(vyre_runtime *rt, size_t size_bytes, vyre_buffer **out,
+                            vyre_error *error) {
+  if (!rt || !out)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_buffer_new was called with NULL. Fix: pass a runtime and where the "
+                     "buffer goes");
+  vyre_buffer *b = malloc(sizeof *b);
+  if (!b || !resident_init(b, size_bytes)) {
+    free(b);
+    return error_out_of_memory(error);
+  }
+  b->runtime = rt;
+  pthread_mutex_lock(&rt->lock);
+  b->next = rt->buffers;
+  rt->buffers = b;
+  pthread_mutex_unlock(&rt->lock);
+  *out = b;
+  return VYRE_OK;
+}
+
+void vyre_buffer_free(vyre_buffer *b) {
+  if (!b) return;
+  vyre_runtime *rt = b->runtime;
+  pthread_mutex_lock(&rt->lock);
+  vyre_buffer **at = &rt->buffers;
+  while (*at != b) at = &(*at)->next;
+  *at = b->next;
+  pthread_mutex_unlock(&rt->lock);
+  resident_fini(b);
+  free(b);
+}
+
+static vyre_status check_range(const vyre_buffer *b, size_t offset, const void *data,
+                               size_t size_bytes, vyre_error *error) {
+  if (!b || (!data && size_bytes))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "a buffer was read or written with NULL. Fix: pass a buffer and memory");
+  if (offset <= b->size_bytes && size_bytes <= b->size_bytes - offset) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_ARGUMENT,
+                   "%zu bytes at %zu are outside of a buffer of %zu. Fix: stay inside, or make it "
+                   "larger",
+                   size_bytes, offset, b->size_bytes);
+}
+
+vyre_status vyre_buffer_write(vyre_buffer *b, size_t offset, const void *data, size_t size_bytes,
+                              vyre_error *error) {
+  vyre_status status = check_range(b, offset, data, size_bytes, error);
+  // The rest of it must not be lost; all of it need not be fetched first.
+  bool is_whole = status == VYRE_OK && size_bytes == b->size_bytes;
+  if (status == VYRE_OK && !is_whole) status = resident_to_host(b, error);
+  if (status != VYRE_OK) return status;
+  if (size_bytes) memcpy((char *)b->host + offset, data, size_bytes);
+  resident_host_written(b);
+  return VYRE_OK;
+}
+
+vyre_status vyre_buffer_read(vyre_buffer *b, size_t offset, void *data, size_t size_bytes,
+                             vyre_error *error) {
+  vyre_status status = check_range(b, offset, data, size_bytes, error);
+  if (status == VYRE_OK) status = resident_to_host(b, error);
+  if (status == VYRE_OK && size_bytes) memcpy(data, (char *)b->host + offset, size_bytes);
+  return status;
+}
+
+// ---- dispatches ---------------------------------------------------------------------------------
+
+vyre_status buffers_as_spans(const vyre_kernel *k, const vyre_dispatch_args *args,
+                             vyre_span spans[LIMIT_BUFFERS], vyre_dispatch_args *out,
+                             vyre_error *error) {
+  *out = *args;
+  if (args->buffer_count > LIMIT_BUFFERS)
+    return error_set(error, VYRE_ERROR_LIMIT,
+                     "%u buffers are above the limit of %d. Fix: pass those that the program has",
+                     args->buffer_count, LIMIT_BUFFERS);
+  for (uint32_t i = 0; i < args->buffer_count; i++) {
+    const vyre_buffer *b = args->handles[i];
+    if (!b && !args->buffers)
+      return error_set(error, VYRE_ERROR_BINDING,
+                       "buffer %u has neither a handle nor a span. Fix: pass one of them", i);
+    if (b && b->runtime != k->runtime)
+      return error_set(error, VYRE_ERROR_ARGUMENT,
+                       "buffer %u belongs to another runtime. Fix: use buffers of the kernel's", i);
+    spans[i] = b ? (vyre_span){b->host, b->size_bytes} : args->buffers[i];
+  }
+  out->buffers = spans;
+  return VYRE_OK;
+}
+
+bool buffers_to_host(const vyre_dispatch_args *args) {
+  for (uint32_t i = 0; args->handles && i < args->buffer_count; i++)
+    if (args->handles[i] && resident_to_host(args->handles[i], NULL) != VYRE_OK) return false;
+  return true;
+}
+
+// ---- distance -----------------------------------------------------------------------------------
+
+static const plan_route *route_of(const plan *p, const backend *b) {
+  for (uint32_t i = 0; i < p->route_count; i++)
+    if (executable_backend(p->routes[i].variant->executable) == b) return &p->routes[i];
+  return NULL;
+}
+
+static double copy_ns(const plan *p, const backend *b, uint64_t bytes) {
+  const plan_route *r = bytes ? route_of(p, b) : NULL;
+  return r ? r->copy_ns_per_byte * (double)bytes : 0;
+}
+
+static double cost_of(const plan *p, const plan_route *r, const vyre_dispatch_args *args) {
+  const backend *b = executable_backend(r->variant->executable);
+  double ns = (double)r->resident_ns;
+  for (uint32_t i = 0; i < args->buffer_count; i++) {
+    vyre_buffer *handle = args->handles[i];
+    if (!handle) { // a span is copied each time, there and back
+      ns += 2 * copy_ns(p, b, args->buffers[i].size_bytes);
+      continue;
+    }
+    resident_way way = resident_distance(handle, b);
+    ns += copy_ns(p, way.owner, way.back) + copy_ns(p, b, way.there);
+  }
+  return ns;
+}
+
+variant *buffers_nearest(const plan *p, variant *usual, const vyre_dispatch_args *args) {
+  variant *best = usual;
+  double best_ns = 0;
+  if (atomic_load_explicit(&((plan *)p)->state, memory_order_acquire) != PLAN_LEARNED) return usual;
+  for (uint32_t i = 0; i < p->route_count; i++) {
+    double ns = cost_of(p, &p->routes[i], args);
+    if (i && ns >= best_ns) continue;
+    best_ns = ns;
+    best = p->routes[i].variant;
+  }
+  // The same backend: what was found for these very arguments is better than what is for all.
+  return best->backend == usual->backend ? usual : best;
+}
