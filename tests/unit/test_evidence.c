@@ -295,9 +295,7 @@ static void a_foreign_database_is_left_alone(void **state) {
 static void fill_disk(const void *context) {
   signal(SIGXFSZ, SIG_IGN);
   vyre_runtime *rt;
-  // Without PoCL, whose compiler ends the process when it cannot write its files.
-  vyre_kernel *k =
-      start("evidence.full", (vyre_runtime_options){.backend = "cpu", .learn_after = 4}, &rt);
+  vyre_kernel *k = start("evidence.full", (vyre_runtime_options){.learn_after = 4}, &rt);
   dispatch(k, 1);
   vyre_runtime_settle(rt);
   // From here on no file of this process grows: what a full disk does, without one.

@@ -422,6 +422,30 @@ static void test_handles_stay_on_a_device(void **state) {
   vyre_program_release(p);
 }
 
+// PoCL ends the process when it cannot write its files; it is not asked to where it could not.
+static void test_no_room_is_declined(void **state) {
+  (void)state;
+  vyre_program *p;
+  vyre_executable *e = NULL;
+  vyre_error error;
+  static const char text[] = "program p()\nbuffer y: i32[] write\n"
+                             "region r grid(len(y)) { y[global_id.x] = 41 }\n";
+  if (strncmp(need_device()->platform_name, "Portable", 8)) skip();
+  char *folder = getenv("POCL_CACHE_DIR") ? strdup(getenv("POCL_CACHE_DIR")) : NULL;
+  assert_int_equal(vyre_program_parse(text, strlen(text), "p", &p, &error), VYRE_OK);
+  setenv("POCL_CACHE_DIR", "/proc/nothing/at/all", 1); // a file system without a free block
+  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "POCL_CACHE_DIR"));
+  if (folder)
+    setenv("POCL_CACHE_DIR", folder, 1);
+  else
+    unsetenv("POCL_CACHE_DIR");
+  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_OK);
+  vyre_executable_release(e);
+  vyre_program_release(p);
+  free(folder);
+}
+
 static void test_device_that_must_be_mapped(void **state) {
   (void)state;
   bool in_place = need_device()->is_in_place;
@@ -605,6 +629,7 @@ int main(void) {
       cmocka_unit_test(test_polled_kernels_compute_the_same),
       cmocka_unit_test(test_device_with_memory_of_its_own),
       cmocka_unit_test(test_handles_stay_on_a_device),
+      cmocka_unit_test(test_no_room_is_declined),
       cmocka_unit_test(test_device_that_must_be_mapped),
       cmocka_unit_test(test_device_with_less),
       cmocka_unit_test(test_workgroups_are_fitted),

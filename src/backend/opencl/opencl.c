@@ -7,6 +7,7 @@
 
 #include "backend/opencl/instance.h"
 #include "backend/opencl/residency.h"
+#include "backend/opencl/room.h"
 #include "base/error.h"
 #include "ir/math.h"
 
@@ -109,7 +110,8 @@ static vyre_status prepare(opencl_state *s, vyre_program *program,
   s->tier = options->tier;
   s->device = opencl_device_find(options->device, error);
   if (!s->device) return error ? error->status : VYRE_ERROR_UNSUPPORTED;
-  vyre_status status = check_limits(s->device, program, error);
+  vyre_status status = opencl_check_room(s->device, error);
+  if (status == VYRE_OK) status = check_limits(s->device, program, error);
   if (status == VYRE_OK) status = math_expand(program, &s->program, error);
   if (status == VYRE_OK) status = build(s, PLAIN, error);
   for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++)
