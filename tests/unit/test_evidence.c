@@ -11,6 +11,7 @@
 
 #include "../scratch_dir.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -375,13 +376,12 @@ static void a_driver_that_vanished_and_a_clock_that_jumps_back_cost_nothing(void
 
 // ---- killed, and many at once -------------------------------------------------------------------
 
-// Learns, tunes and saves without end, one op after the other.
-static void save_forever(const void *context) {
-  const unsigned *round = context;
+// Learns, tunes and saves without end, one op after the other, and says so after each.
+static void save_forever(unsigned round, int told) {
   setenv("VYRE_AUTOTUNER", "on", 1);
   for (unsigned n = 0;; n++) {
     char op[64];
-    snprintf(op, sizeof op, "evidence.kill.r%u.n%u", *round % 40, n % 8);
+    snprintf(op, sizeof op, "evidence.kill.r%u.n%u", round % 40, n % 8);
     vyre_runtime *rt;
     vyre_kernel *k = start(op, (vyre_runtime_options){.backend = "ref", .learn_after = 1}, &rt);
     // A forced backend keeps no route; the table is saved all the same.
@@ -392,6 +392,7 @@ static void save_forever(const void *context) {
     runtime_save_routes(rt);
     vyre_runtime_free(rt);
     CHECK(notice_count == 0);
+    CHECK(write(told, "", 1) == 1);
   }
 }
 
@@ -415,17 +416,28 @@ static void files_are_sound(const void *context) {
 static void killed_at_any_moment_the_files_stay_valid(void **state) {
   (void)state;
   enum { KILLS = 200 };
+  int told[2];
+  char one;
+  assert_int_equal(pipe(told), 0);
+  fcntl(told[0], F_SETFL, O_NONBLOCK);
   for (unsigned round = 0; round < KILLS; round++) {
     pid_t child = fork();
     assert_true(child >= 0); // killing -1 would kill everything
-    if (child == 0) save_forever(&round);
+    if (child == 0) save_forever(round, told[1]);
+    // Every fourth time after a save, however busy the machine is; otherwise at any moment.
+    for (int wait = 0; round % 4 == 3 && wait < 10000 && read(told[0], &one, 1) != 1; wait++)
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     nanosleep(&(struct timespec){.tv_nsec = 1000000 + (round * 7919) % 29000 * 1000}, NULL);
     kill(child, SIGKILL);
     int status;
     waitpid(child, &status, 0);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    while (read(told[0], &one, 1) == 1) {
+    }
     if (round % 10 == 9) in_child(files_are_sound, NULL);
   }
+  close(told[0]);
+  close(told[1]);
   char *routes = scratch_read(scratch_path("config/pgo.toml"));
   assert_non_null(routes);
   assert_non_null(strstr(routes, "evidence.kill."));
