@@ -141,7 +141,9 @@ void measure_end(measure *m) {
 vyre_status measure_compile(const measure *m, const char *backend, vyre_executable **out,
                             vyre_error *error) {
   optimize_result optimized;
-  vyre_status status = optimize_program(m->program.program, NULL, &optimized, error);
+  uint64_t lengths[LIMIT_BUFFERS];
+  optimize_options options = {.lengths = capture_lengths(&m->inputs, lengths) ? lengths : NULL};
+  vyre_status status = optimize_program(m->program.program, &options, &optimized, error);
   if (status == VYRE_OK) status = vyre_compile(optimized.program, backend, NULL, out, error);
   optimize_result_fini(&optimized);
   return status;

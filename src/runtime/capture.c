@@ -97,6 +97,29 @@ capture_result capture_resize(const capture *from, const uint64_t *key, capture 
   return CAPTURE_TAKEN;
 }
 
+static bool find_extents(const capture *c, uint64_t *lengths, uint64_t (*grids)[3]) {
+  const vyre_program *p = c->program;
+  for (uint32_t i = 0, next = 0; i < p->buffer_count; i++) {
+    lengths[i] = 0;
+    if (!p->buffers[i].is_transient)
+      lengths[i] = c->inputs[next++].size_bytes / type_bytes(p->buffers[i].type);
+  }
+  return vyre_program_extents(p, c->params, lengths, grids, NULL) == VYRE_OK;
+}
+
+bool capture_lengths(const capture *c, uint64_t lengths[LIMIT_BUFFERS]) {
+  return find_extents(c, lengths, NULL);
+}
+
+bool capture_grid(const capture *c, uint32_t region, uint32_t grid[3]) {
+  uint64_t lengths[LIMIT_BUFFERS];
+  uint64_t(*grids)[3] = malloc((c->program->region_count + 1u) * sizeof *grids);
+  bool ok = grids && find_extents(c, lengths, grids);
+  for (int i = 0; i < 3 && ok; i++) grid[i] = (uint32_t)grids[region][i]; // below 2^31
+  free(grids);
+  return ok;
+}
+
 vyre_status capture_run(capture *c, vyre_executable *executable, const uint32_t workgroup[3],
                         vyre_report *report, vyre_error *error) {
   for (uint32_t i = 0; i < c->args.buffer_count; i++)

@@ -7,6 +7,8 @@
 
 #include <vyre/vyre.h>
 
+#include "ir/limits.h"
+
 #define CAPTURE_MAX_BYTES ((size_t)512 << 20)
 
 typedef struct capture {
@@ -30,6 +32,10 @@ void capture_fini(capture *c);
 // A capture for other arguments: the same data, repeated or cut to the lengths of `key` (parameters
 // in canonical bits, then the length of every buffer of the program).
 capture_result capture_resize(const capture *from, const uint64_t *key, capture *out);
+
+// The length of every buffer of the program, transient ones too, and the grid of one region.
+bool capture_lengths(const capture *c, uint64_t lengths[LIMIT_BUFFERS]);
+bool capture_grid(const capture *c, uint32_t region, uint32_t grid[3]);
 
 // Fills the work memory with the inputs again and runs the executable on it once.
 vyre_status capture_run(capture *c, vyre_executable *executable, const uint32_t workgroup[3],

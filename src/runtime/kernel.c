@@ -49,7 +49,8 @@ static vyre_status compile_variant(variant *v, vyre_program *program,
                                    vyre_error *error) {
   optimize_options options = {.mode = request->optimize ? OPTIMIZE_SELECTED : OPTIMIZE_NOTHING,
                               .hints = k->runtime->hints,
-                              .previous = request->optimize ? &k->earlier : NULL};
+                              .previous = request->optimize ? &k->earlier : NULL,
+                              .lengths = request->lengths};
   optimize_result optimized;
   vyre_status status = optimize_program(program, &options, &optimized, error);
   if (status == VYRE_OK) {
@@ -220,7 +221,10 @@ static vyre_status fall_back(vyre_kernel *k, plan *p, variant *failed,
 static vyre_status run_plan(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch_args *args,
                             vyre_report *report, vyre_error *error) {
   vyre_dispatch_args shaped = *args;
-  if (!args->workgroup[0] && !args->workgroup[1] && !args->workgroup[2])
+  // A shape was found for one backend; another has its own idea of a good one.
+  bool is_open = !args->workgroup[0] && !args->workgroup[1] && !args->workgroup[2];
+  const variant *current = atomic_load_explicit(&p->current, memory_order_relaxed);
+  if (is_open && (*v)->backend == current->backend)
     memcpy(shaped.workgroup, p->tuned, sizeof shaped.workgroup);
   vyre_status status = vyre_dispatch((*v)->executable, &shaped, report, error);
   bool is_backends_fault = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;

@@ -7,105 +7,22 @@
 #ifndef VYRE_RUNTIME_KERNEL_H
 #define VYRE_RUNTIME_KERNEL_H
 
-#include "backend/backend.h"
-#include "policy/optimize.h"
 #include "policy/predict.h"
-#include "policy/route.h"
 #include "policy/speculate.h"
 #include "policy/tune_cache.h"
 #include "runtime/capture.h"
-#include "runtime/evidence.h"
+#include "runtime/plan.h"
 #include "runtime/worker.h"
 
 #include <pthread.h>
 
 enum {
-  SIZE_CLASSES = 65,  // see profile/size_class.h
-  RING = 64,          // samples kept per plan
-  MAX_CANDIDATES = 8, // variants tried when a plan is learned about
+  SIZE_CLASSES = 65, // see profile/size_class.h
   DEFAULT_LEARN_AFTER = 16,
   SPECIAL_MAX = 64,    // specialised variants of a kernel; the least recently used go first
   SPECIAL_SLOTS = 256, // places for them
   SEEN_SLOTS = 256,
 };
-
-// A program compiled in one way.
-typedef struct variant {
-  struct variant *next; // all of a kernel's, newest first
-  vyre_executable *executable;
-  const char *backend;
-  const char *origin; // "first", "optimized", "route", "specialised": a name from a table
-  uint64_t compile_ns;
-  uint64_t median_ns; // when it was tried; 0: it was not
-  opt_report report;  // what the optimizer did for it
-  select_decision *decisions;
-  size_t pass_count;
-  uint32_t region_count;
-  uint32_t device;       // number in the evidence
-  uint32_t sums_count;   // regions of what was compiled
-  evidence_region *sums; // one per such region
-} variant;
-
-typedef enum plan_state {
-  PLAN_COLD,     // too few dispatches
-  PLAN_LEARNING, // a job is under way
-  PLAN_LEARNED,
-  PLAN_DECLINED, // `reason` says why
-} plan_state;
-
-// Why a candidate was not taken, or a plan not learned about.
-typedef enum plan_reason {
-  REASON_NONE,
-  REASON_FASTER, // the taken one: faster by more than the noise
-  REASON_ROUTED, // the taken one: decided before, proven again here
-  REASON_NOT_FASTER,
-  REASON_WRONG_RESULT, // with the first differing element
-  REASON_FAILED,       // with the backend's error
-  REASON_UNSUPPORTED,
-  REASON_INPUTS_TOO_LARGE,
-  REASON_NO_MEMORY,
-  REASON_ONLY_ONE, // nothing to choose from
-  REASON_COUNT
-} plan_reason;
-
-const char *plan_reason_name(plan_reason reason);
-
-typedef struct candidate_note { // what became of a candidate, for explain
-  char backend[16];
-  const char *origin;
-  plan_reason reason;
-  uint64_t median_ns, compile_ns;
-  char detail[160];
-} candidate_note;
-
-// A variant that was proven for a plan, the fastest of its backend: what a dispatch takes when all
-// its buffers are where it runs, and what copying costs.
-typedef struct plan_route {
-  variant *variant;
-  uint64_t resident_ns;
-  double copy_ns_per_byte; // 0: it uses the host's memory
-} plan_route;
-
-typedef struct plan {
-  uint32_t size_class;
-  _Atomic(variant *) current;
-  variant *first; // compiled quickly; the fallback
-  atomic_uint_fast64_t dispatches, total_ns, failures;
-  atomic_uint_fast64_t ring[RING]; // evidence_sample
-  uint64_t gathered;               // samples that the evidence has; under the kernel's lock
-  atomic_uint state;               // plan_state
-
-  // Written by the job that learns, under the kernel's lock; read by explain.
-  plan_reason reason;
-  route_state route; // what the routing table had for it
-  char routed[16];   // the backend that it names, when it is usable
-  uint32_t tuned[3]; // the launch shape that was chosen; zeros: as compiled
-  const char *tune_reason;
-  candidate_note notes[MAX_CANDIDATES];
-  uint32_t note_count;
-  plan_route routes[MAX_CANDIDATES];
-  uint32_t route_count;
-} plan;
 
 // A specialised variant, published when it was proven. One that is removed is freed when no
 // dispatch can see it any more.
@@ -200,6 +117,7 @@ typedef struct variant_request {
   const char *backend, *origin;
   vyre_tier tier;
   bool optimize;
+  const uint64_t *lengths; // elements per buffer, where they are known; may be NULL
 } variant_request;
 // Takes it out of the list; the caller holds the kernel's lock.
 void variant_unlink(vyre_kernel *k, variant *v);

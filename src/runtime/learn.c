@@ -45,8 +45,12 @@ static void note_failure(learn_job *j, const char *backend, const char *origin, 
 }
 
 static void add_candidate(learn_job *j, const char *backend, const char *origin) {
-  variant_request request = {
-      .backend = backend, .origin = origin, .tier = VYRE_TIER_FULL, .optimize = true};
+  uint64_t lengths[LIMIT_BUFFERS];
+  variant_request request = {.backend = backend,
+                             .origin = origin,
+                             .tier = VYRE_TIER_FULL,
+                             .optimize = true,
+                             .lengths = capture_lengths(&j->inputs, lengths) ? lengths : NULL};
   vyre_error error = {0};
   variant *made;
   if (j->count == MAX_CANDIDATES) return;

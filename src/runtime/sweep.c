@@ -109,7 +109,9 @@ vyre_status sweep_run(const sweep_request *r, tuner *t, tune_sweep_result *out, 
   const region *g = first_elastic(r->program);
   tune_shape shapes[TUNE_MAX_CANDIDATES];
   tune_limits limits = {.max_invocations = r->device->max_workgroup};
-  uint32_t count = tune_shapes(g->rank, (uint32_t[3]){0, 0, 0}, &limits, shapes);
+  uint32_t grid[3] = {0, 0, 0};
+  (void)capture_grid(r->inputs, (uint32_t)(g - r->program->regions), grid);
+  uint32_t count = tune_shapes(g->rank, grid, &limits, shapes);
   sweep s = {.request = r};
   tune_key key;
   arena memory = ARENA_INIT;

@@ -374,6 +374,61 @@ static void a_driver_that_vanished_and_a_clock_that_jumps_back_cost_nothing(void
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) in_child(explain_routed, &cases[i]);
 }
 
+// Absurd numbers, for everything that is read: they cost time, never the answer.
+static void lie(const void *context) {
+  (void)context;
+  store *s;
+  vyre_program *p = make_program("evidence.lie");
+  char adapter[128];
+  uint64_t one = 1;
+  opt_report report = {0};
+  pass_metric row = {.pass = "no_such_pass", .changed = true, .ran = true, .before = {1, 1}};
+  runtime_adapter("cpu", adapter);
+  CHECK(store_open(NULL, NULL, &s, NULL) == VYRE_OK);
+  tune_key key =
+      tune_key_make(p->fingerprint, &(tune_static_shape){.workgroup = {{64, 1, 1}},
+                                                         .output_bytes = COUNT * sizeof(int32_t)});
+  CHECK(vec_push(&report.rows, row));
+  store_region region = {adapter, "scale", {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0}};
+  store_tuning tuning = {.device = adapter,
+                         .key = key.text,
+                         .shape = {1024, 1, 1},
+                         .ns = (uint64_t[9]){1, 1, 1, 1, 1, 1, 1, 1, 1},
+                         .count = 9};
+  store_latency latency = {adapter, "evidence.lie", "gone", p->fingerprint, 12, &one, 1};
+  store_passes passes = {p->fingerprint, &report};
+  store_batch batch = {.regions = &region,
+                       .region_count = 1,
+                       .tunings = &tuning,
+                       .tuning_count = 1,
+                       .latencies = &latency,
+                       .latency_count = 1,
+                       .passes = &passes,
+                       .passes_count = 1};
+  CHECK(store_append(s, &batch, NULL) == VYRE_OK);
+  store_close(s);
+  vec_free(&report.rows);
+  setenv("VYRE_AUTOTUNER", "on", 1);
+  vyre_runtime *rt;
+  vyre_kernel *k =
+      start("evidence.lie", (vyre_runtime_options){.backend = "cpu", .learn_after = 2}, &rt);
+  CHECK(hints_is_hot(rt->hints, "scale")); // it was believed, where belief does no harm
+  dispatch(k, 10);
+  vyre_runtime_settle(rt);
+  dispatch(k, 10);
+  char *text;
+  CHECK(vyre_kernel_explain(k, &text, NULL) == VYRE_OK);
+  CHECK(strstr(text, "1024 x 1 x 1") && strstr(text, "hot-path-telemetry"));
+  vyre_free(text);
+  vyre_runtime_free(rt);
+  vyre_program_release(p);
+}
+
+static void evidence_that_lies_costs_only_time(void **state) {
+  (void)state;
+  in_child(lie, NULL);
+}
+
 // ---- killed, and many at once -------------------------------------------------------------------
 
 // Learns, tunes and saves without end, one op after the other, and says so after each.
@@ -523,6 +578,7 @@ int main(void) {
       CASE(a_full_disk_costs_only_the_memory),
       CASE(a_read_only_home_is_read),
       CASE(a_driver_that_vanished_and_a_clock_that_jumps_back_cost_nothing),
+      CASE(evidence_that_lies_costs_only_time),
       CASE(killed_at_any_moment_the_files_stay_valid),
       CASE(eight_processes_lose_no_entry),
   };

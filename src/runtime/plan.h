@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+//
+// A variant is a program compiled in one way; a plan is what a dispatch of one size class needs:
+// the variant to run, its launch shape, counters, and, for explaining, how it came to be so.
+// Variants are never freed before their kernel (specialised ones excepted), so that a swap needs no
+// waiting for those who still run the old one. Counters are for any thread; the rest says who
+// writes it.
+#ifndef VYRE_RUNTIME_PLAN_H
+#define VYRE_RUNTIME_PLAN_H
+
+#include "backend/backend.h"
+#include "policy/optimize.h"
+#include "policy/route.h"
+#include "runtime/evidence.h"
+
+enum {
+  RING = 64,          // samples kept per plan
+  MAX_CANDIDATES = 8, // variants tried when a plan is learned about
+};
+
+// A program compiled in one way.
+typedef struct variant {
+  struct variant *next; // all of a kernel's, newest first
+  vyre_executable *executable;
+  const char *backend;
+  const char *origin; // "first", "optimized", "route", "specialised": a name from a table
+  uint64_t compile_ns;
+  uint64_t median_ns; // when it was tried; 0: it was not
+  opt_report report;  // what the optimizer did for it
+  select_decision *decisions;
+  size_t pass_count;
+  uint32_t region_count;
+  uint32_t device;       // number in the evidence
+  uint32_t sums_count;   // regions of what was compiled
+  evidence_region *sums; // one per such region
+} variant;
+
+typedef enum plan_state {
+  PLAN_COLD,     // too few dispatches
+  PLAN_LEARNING, // a job is under way
+  PLAN_LEARNED,
+  PLAN_DECLINED, // `reason` says why
+} plan_state;
+
+// Why a candidate was not taken, or a plan not learned about.
+typedef enum plan_reason {
+  REASON_NONE,
+  REASON_FASTER, // the taken one: faster by more than the noise
+  REASON_ROUTED, // the taken one: decided before, proven again here
+  REASON_NOT_FASTER,
+  REASON_WRONG_RESULT, // with the first differing element
+  REASON_FAILED,       // with the backend's error
+  REASON_UNSUPPORTED,
+  REASON_INPUTS_TOO_LARGE,
+  REASON_NO_MEMORY,
+  REASON_ONLY_ONE, // nothing to choose from
+  REASON_COUNT
+} plan_reason;
+
+const char *plan_reason_name(plan_reason reason);
+
+typedef struct candidate_note { // what became of a candidate, for explain
+  char backend[16];
+  const char *origin;
+  plan_reason reason;
+  uint64_t median_ns, compile_ns;
+  char detail[160];
+} candidate_note;
+
+// A variant that was proven for a plan, the fastest of its backend: what a dispatch takes when all
+// its buffers are where it runs, and what copying costs.
+typedef struct plan_route {
+  variant *variant;
+  uint64_t resident_ns;
+  double copy_ns_per_byte; // 0: it uses the host's memory
+} plan_route;
+
+typedef struct plan {
+  uint32_t size_class;
+  _Atomic(variant *) current;
+  variant *first; // compiled quickly; the fallback
+  atomic_uint_fast64_t dispatches, total_ns, failures;
+  atomic_uint_fast64_t ring[RING]; // evidence_sample
+  uint64_t gathered;               // samples that the evidence has; under the kernel's lock
+  atomic_uint state;               // plan_state
+
+  // Written by the job that learns, under the kernel's lock; read by explain.
+  plan_reason reason;
+  route_state route; // what the routing table had for it
+  char routed[16];   // the backend that it names, when it is usable
+  uint32_t tuned[3]; // the launch shape that was chosen; zeros: as compiled
+  const char *tune_reason;
+  candidate_note notes[MAX_CANDIDATES];
+  uint32_t note_count;
+  plan_route routes[MAX_CANDIDATES];
+  uint32_t route_count;
+} plan;
+
+#endif
