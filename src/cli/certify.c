@@ -219,7 +219,7 @@ static int run(cli *c, int argc, char **argv) {
   if (read_options(c, argc, argv, &m, &usual)) {
     vyre_status status = measure_begin(&m, &error);
     if (status == VYRE_OK) status = certify(&m, usual, &error);
-    code = status != VYRE_OK ? cli_error(c, &error) : measure_was_stopped() ? EXIT_STOPPED : 0;
+    code = measure_exit(&m, status, &error);
   }
   measure_end(&m);
   return code;

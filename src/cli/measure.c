@@ -149,6 +149,11 @@ vyre_status measure_compile(const measure *m, const char *backend, vyre_executab
   return status;
 }
 
+int measure_exit(const measure *m, vyre_status status, const vyre_error *error) {
+  int code = status == VYRE_OK ? EXIT_FINE : cli_error(m->cli, error);
+  return was_stopped ? EXIT_STOPPED : code;
+}
+
 // ---- telling ------------------------------------------------------------------------------------
 
 static void print_note(void *context, const vyre_error *note) {

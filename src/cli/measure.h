@@ -60,6 +60,8 @@ bool measure_goes_on(void *measure, uint32_t done, uint32_t expected);
 void measure_clear_line(const measure *m);
 bool measure_was_stopped(void);
 enum { EXIT_STOPPED = 130 }; // as shells have it for a process that Ctrl-C ended
+// The exit status of the command, after printing the error if there is one.
+int measure_exit(const measure *m, vyre_status status, const vyre_error *error);
 
 // "3 days ago", "just now"; `out` has SHOW_TEXT bytes and is returned.
 const char *measure_age(int64_t date, char *out);

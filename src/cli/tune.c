@@ -108,7 +108,7 @@ static vyre_status tune_backend(measure *m, bool again, const char *id, json_t *
   tuned t = {.backend = id, .device = &device};
   (void)sweep_key(m->program.program, &m->inputs, &t.key);
   vyre_status status = vyre_backend_devices(id, &device, 1, &count, error);
-  if (status == VYRE_OK && !count)
+  if (status == VYRE_OK && !count && !measure_was_stopped())
     status = error_set(error, VYRE_ERROR_UNSUPPORTED,
                        "backend `%s` has no device. Fix: install "
                        "one, or tune another backend",
@@ -165,7 +165,7 @@ static int run(cli *c, int argc, char **argv) {
   if (ok && m.file) {
     vyre_status status = measure_begin(&m, &error);
     if (status == VYRE_OK) status = tune(&m, again, &error);
-    code = status != VYRE_OK ? cli_error(c, &error) : measure_was_stopped() ? EXIT_STOPPED : 0;
+    code = measure_exit(&m, status, &error);
   }
   measure_end(&m);
   return code;
