@@ -192,11 +192,14 @@ static void record(vyre_kernel *k, plan *p, variant *v, const vyre_report *r) {
   atomic_fetch_add_explicit(&p->total_ns, r->wall_ns, memory_order_relaxed);
   atomic_store_explicit(&p->ring[number % RING], evidence_sample(v->device, r->wall_ns),
                         memory_order_relaxed);
+  uint64_t invocations = 0;
   for (uint32_t i = 0; i < r->region_count; i++) {
     const vyre_region_report *row = &r->regions[i];
+    invocations += row->invocations;
     hints_record(rt->hints, row->name, row->time_ns, row->bytes);
     if (i < v->sums_count) evidence_region_add(&v->sums[i], row->time_ns, row->bytes);
   }
+  atomic_fetch_add_explicit(&p->invocations, invocations, memory_order_relaxed);
   if (rt->worker && !worker_is_poked(rt->worker)) worker_poke(rt->worker);
 }
 
@@ -224,8 +227,7 @@ static vyre_status run_plan(vyre_kernel *k, plan *p, variant **v, const vyre_dis
   // A shape was found for one backend; another has its own idea of a good one.
   bool is_open = !args->workgroup[0] && !args->workgroup[1] && !args->workgroup[2];
   const variant *current = atomic_load_explicit(&p->current, memory_order_relaxed);
-  if (is_open && (*v)->backend == current->backend)
-    memcpy(shaped.workgroup, p->tuned, sizeof shaped.workgroup);
+  if (is_open && (*v)->backend == current->backend) plan_shape(p, shaped.workgroup);
   vyre_status status = vyre_dispatch((*v)->executable, &shaped, report, error);
   bool is_backends_fault = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
   if (!is_backends_fault || *v == p->first) return status;
@@ -262,6 +264,7 @@ static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre
   plan *p = atomic_load_explicit(&k->plans[size_class], memory_order_acquire);
   if (!p && (status = make_plan(k, size_class, &p, error)) != VYRE_OK) return status;
   if (is_time_to_learn(k, p)) learn_begin(k, p, args);
+  if (atomic_load_explicit(&p->wanted_x, memory_order_relaxed)) resize_begin(k, p, args);
   variant *v = k->predictor ? special_enter(k, args) : NULL;
   if (!v) v = atomic_load_explicit(&p->current, memory_order_acquire);
   if (args->handles) v = buffers_nearest(p, v, args);

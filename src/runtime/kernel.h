@@ -139,6 +139,15 @@ void learn_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args);
 void tune_begin(vyre_kernel *k, plan *p, capture *inputs, const capture_output *expected,
                 variant *v);
 
+// Sweeps shapes and gives the plan the one that was chosen.
+struct sweep_request;
+void sweep_plan(vyre_runtime *rt, plan *p, const struct sweep_request *r, tuner *t);
+
+// Asks the resize policy about a plan, in the background with the kernel's lock; and follows a
+// suggestion up with a dispatch's inputs.
+void resize_consider(vyre_kernel *k, plan *p);
+void resize_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args);
+
 // The specialised variant for these arguments, or NULL. A miss, and what is likely to come next,
 // are compiled in the background. The variant stays until special_leave.
 variant *special_enter(vyre_kernel *k, const vyre_dispatch_args *args);

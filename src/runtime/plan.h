@@ -75,25 +75,43 @@ typedef struct plan_route {
   double copy_ns_per_byte; // 0: it uses the host's memory
 } plan_route;
 
+// What a plan had done when the resize policy last looked.
+typedef struct plan_window {
+  uint64_t at_ns, busy_ns, dispatches, invocations;
+  uint32_t resizes; // suggestions that were followed up
+} plan_window;
+
 typedef struct plan {
   uint32_t size_class;
   _Atomic(variant *) current;
   variant *first; // compiled quickly; the fallback
-  atomic_uint_fast64_t dispatches, total_ns, failures;
+  atomic_uint_fast64_t dispatches, total_ns, invocations, failures;
   atomic_uint_fast64_t ring[RING]; // evidence_sample
   uint64_t gathered;               // samples that the evidence has; under the kernel's lock
   atomic_uint state;               // plan_state
+  _Atomic(uint64_t) tuned;         // see plan_shape
+  atomic_uint wanted_x;            // a size that the resize policy suggests; 0: none
 
   // Written by the job that learns, under the kernel's lock; read by explain.
   plan_reason reason;
   route_state route; // what the routing table had for it
   char routed[16];   // the backend that it names, when it is usable
-  uint32_t tuned[3]; // the launch shape that was chosen; zeros: as compiled
-  const char *tune_reason;
+  const char *_Atomic tune_reason;
   candidate_note notes[MAX_CANDIDATES];
   uint32_t note_count;
   plan_route routes[MAX_CANDIDATES];
   uint32_t route_count;
+  plan_window window; // of the background
 } plan;
+
+// The chosen launch shape, which may change while others dispatch; zeros: as compiled.
+static inline void plan_shape(const plan *p, uint32_t out[3]) {
+  uint64_t packed = atomic_load_explicit(&((plan *)p)->tuned, memory_order_relaxed);
+  for (int i = 0; i < 3; i++) out[i] = (uint32_t)(packed >> 20 * i) & 0xfffff;
+}
+static inline void plan_set_shape(plan *p, const uint32_t axis[3]) {
+  atomic_store_explicit(&p->tuned, axis[0] | (uint64_t)axis[1] << 20 | (uint64_t)axis[2] << 40,
+                        memory_order_relaxed);
+}
 
 #endif

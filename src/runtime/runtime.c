@@ -65,7 +65,18 @@ void runtime_save_routes(vyre_runtime *rt) {
 }
 
 static void flush(void *runtime) {
-  evidence_flush(runtime);
+  vyre_runtime *rt = runtime;
+  evidence_flush(rt);
+  pthread_mutex_lock(&rt->lock);
+  for (vyre_kernel *k = rt->kernels; k; k = k->next_in_runtime) {
+    pthread_mutex_lock(&k->lock);
+    for (uint32_t i = 0; i < SIZE_CLASSES; i++) {
+      plan *p = atomic_load(&k->plans[i]);
+      if (p) resize_consider(k, p);
+    }
+    pthread_mutex_unlock(&k->lock);
+  }
+  pthread_mutex_unlock(&rt->lock);
 }
 
 vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime **out,
@@ -149,9 +160,10 @@ static void explain_plan(strbuf *s, const plan *p) {
   strbuf_printf(s, "  runs on %s (%s); %s", v->backend, v->origin, states[state]);
   if (p->reason != REASON_NONE) strbuf_printf(s, ": %s", plan_reason_name(p->reason));
   strbuf_printf(s, "; routing table: %s", route_state_name(p->route));
-  if (p->tune_reason && p->tuned[0])
-    strbuf_printf(s, "; shape %u x %u x %u (%s)", p->tuned[0], p->tuned[1], p->tuned[2],
-                  p->tune_reason);
+  uint32_t shape[3];
+  plan_shape(p, shape);
+  if (p->tune_reason && shape[0])
+    strbuf_printf(s, "; shape %u x %u x %u (%s)", shape[0], shape[1], shape[2], p->tune_reason);
   else if (p->tune_reason)
     strbuf_printf(s, "; shape as declared (%s)", p->tune_reason);
   strbuf_putc(s, '\n');

@@ -7,14 +7,16 @@
 
 #include <string.h>
 
-static void sweep_plan(vyre_runtime *rt, plan *p, const sweep_request *r, tuner *t) {
+void sweep_plan(vyre_runtime *rt, plan *p, const sweep_request *r, tuner *t) {
   tune_sweep_result result;
   tune_shape chosen;
   vyre_error store_error;
   if (sweep_run(r, t, &result, &chosen, &store_error, NULL) != VYRE_OK) return;
   if (store_error.status != VYRE_OK) evidence_tell(rt, &store_error);
   p->tune_reason = trial_reason_name(result.decision.reason);
-  sweep_launch_shape(r->program, chosen, p->tuned);
+  uint32_t axis[3];
+  sweep_launch_shape(r->program, chosen, axis);
+  plan_set_shape(p, axis);
   tune_sweep_free(&result);
 }
 
@@ -38,7 +40,9 @@ void tune_begin(vyre_kernel *k, plan *p, capture *inputs, const capture_output *
   if (t && tuner_is_decided(t, key.text)) {
     tune_shape shape = tuner_resolve(t, key.text);
     p->tune_reason = "decided-before";
-    if (sweep_proves(&r, shape, &error)) sweep_launch_shape(k->program, shape, p->tuned);
+    uint32_t axis[3];
+    sweep_launch_shape(k->program, shape, axis);
+    if (sweep_proves(&r, shape, &error)) plan_set_shape(p, axis);
   } else if (t && rt->tune_mode == TUNE_ON) {
     sweep_plan(rt, p, &r, t);
     if (tuner_persist(t, &notes, &error) != VYRE_OK)

@@ -12,14 +12,14 @@ typedef struct sweep {
   uint32_t earlier_count;
 } sweep;
 
-static const region *first_elastic(const vyre_program *p) {
+const region *sweep_region(const vyre_program *p) {
   for (uint32_t i = 0; i < p->region_count; i++)
     if (p->regions[i].is_elastic) return &p->regions[i];
   return NULL;
 }
 
 void sweep_launch_shape(const vyre_program *p, tune_shape shape, uint32_t out[3]) {
-  const region *r = first_elastic(p);
+  const region *r = sweep_region(p);
   bool is_declared = r && !memcmp(r->workgroup, shape.axis, sizeof shape.axis);
   for (int i = 0; i < 3; i++) out[i] = is_declared ? 0 : shape.axis[i];
 }
@@ -92,7 +92,7 @@ static vyre_status keep_samples(const sweep_request *r, const char *key,
 }
 
 bool sweep_key(const vyre_program *p, const capture *inputs, tune_key *out) {
-  const region *r = first_elastic(p);
+  const region *r = sweep_region(p);
   if (!r) return false;
   tune_static_shape shape = {.workgroup = {{r->workgroup[0], r->workgroup[1], r->workgroup[2]}}};
   for (uint32_t i = 0, next = 0; i < p->buffer_count; i++) {
@@ -106,7 +106,7 @@ bool sweep_key(const vyre_program *p, const capture *inputs, tune_key *out) {
 
 vyre_status sweep_run(const sweep_request *r, tuner *t, tune_sweep_result *out, tune_shape *chosen,
                       vyre_error *store_error, vyre_error *error) {
-  const region *g = first_elastic(r->program);
+  const region *g = sweep_region(r->program);
   tune_shape shapes[TUNE_MAX_CANDIDATES];
   tune_limits limits = {.max_invocations = r->device->max_workgroup};
   uint32_t grid[3] = {0, 0, 0};
@@ -121,7 +121,10 @@ vyre_status sweep_run(const sweep_request *r, tuner *t, tune_sweep_result *out, 
   if (r->store && !r->again)
     (void)store_load_tunings(r->store, r->device->adapter, key.text, &memory, &s.earlier,
                              &s.earlier_count, store_error);
-  tune_sweep_options options = {.usual = {{g->workgroup[0], g->workgroup[1], g->workgroup[2]}},
+  tune_shape declared = {{g->workgroup[0], g->workgroup[1], g->workgroup[2]}};
+  if (r->only) shapes[0] = *r->only;
+  if (r->only) count = 1;
+  tune_sweep_options options = {.usual = r->usual ? *r->usual : declared,
                                 .rounds = r->rounds,
                                 .run = run_shape,
                                 .check = check_shape,

@@ -7,6 +7,7 @@
 #ifndef VYRE_RUNTIME_SWEEP_H
 #define VYRE_RUNTIME_SWEEP_H
 
+#include "ir/program.h"
 #include "policy/tune_cache.h"
 #include "profile/store.h"
 #include "runtime/capture.h"
@@ -17,13 +18,17 @@ typedef struct sweep_request {
   const capture_output *expected;
   vyre_executable *executable;
   const vyre_device *device;
-  store *store;    // NULL: samples are neither read nor kept
-  uint32_t rounds; // samples of each; 0: TRIAL_ROUNDS
-  bool again;      // measure everything, whatever the store has
+  store *store;            // NULL: samples are neither read nor kept
+  uint32_t rounds;         // samples of each; 0: TRIAL_ROUNDS
+  const tune_shape *usual; // NULL: the declared shape stays unless another is clearly faster
+  const tune_shape *only;  // NULL: all candidates; otherwise this one
+  bool again;              // measure everything, whatever the store has
   bool (*keep_going)(void *context, uint32_t done, uint32_t expected); // or NULL
   void *context;
 } sweep_request;
 
+// The region whose workgroup is chosen: the first elastic one; NULL when there is none.
+const region *sweep_region(const vyre_program *program);
 // What decisions for this launch are filed under; false when no region is elastic.
 bool sweep_key(const vyre_program *program, const capture *inputs, tune_key *out);
 // A shape as a dispatch takes it: the declared one leaves the choice to the backend, as a dispatch

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// What the resize policy makes of a plan that is in use: once a second the background looks at how
+// busy it was and how much it got done, and the policy may suggest another size of its workgroups.
+// A suggestion is not believed: the next dispatch leaves its inputs, and the suggested shape is
+// proven and timed against the present one, like every other. Only where VYRE_AUTOTUNER is on, and
+// a few times per plan.
+#include "runtime/buffer.h"
+#include "runtime/sweep.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+enum { MAX_RESIZES = 4, BUSY_DISPATCHES = 16 };
+
+static tune_shape present_shape(const vyre_kernel *k, const plan *p) {
+  tune_shape shape;
+  const region *r = sweep_region(k->program);
+  plan_shape(p, shape.axis);
+  for (int i = 0; i < 3 && r; i++)
+    if (!shape.axis[i]) shape.axis[i] = r->workgroup[i];
+  return shape;
+}
+
+// What happened since the last look, as the policy wants to know it.
+static bool look(plan *p, uint32_t size_x, tune_feedback *out) {
+  plan_window *w = &p->window, now = {.at_ns = clock_now_ns(),
+                                      .busy_ns = atomic_load(&p->total_ns),
+                                      .dispatches = atomic_load(&p->dispatches),
+                                      .invocations = atomic_load(&p->invocations)};
+  plan_window before = *w;
+  now.resizes = w->resizes;
+  *w = now;
+  if (!before.at_ns || now.dispatches - before.dispatches < BUSY_DISPATCHES) return false;
+  uint64_t wall_ns = now.at_ns - before.at_ns, busy_ns = now.busy_ns - before.busy_ns;
+  *out =
+      (tune_feedback){.wall_time_us = wall_ns / 1000,
+                      .idle_us = busy_ns < wall_ns ? (wall_ns - busy_ns) / 1000 : 0,
+                      .observed_workgroup_size_x = size_x,
+                      .observed_throughput_per_us = (double)(now.invocations - before.invocations) /
+                                                    ((double)busy_ns / 1000.0 + 1e-3)};
+  return true;
+}
+
+void resize_consider(vyre_kernel *k, plan *p) {
+  tune_feedback feedback;
+  uint32_t size_x;
+  if (k->runtime->tune_mode != TUNE_ON || !sweep_region(k->program)) return;
+  if (atomic_load(&p->state) != PLAN_LEARNED || p->window.resizes >= MAX_RESIZES) return;
+  tune_shape shape = present_shape(k, p);
+  if (!look(p, shape.axis[0], &feedback)) return;
+  if (!tune_suggest_resize(&TUNE_RESIZE_DEFAULT, &feedback, &size_x)) return;
+  p->window.resizes++;
+  shape.axis[0] = size_x;
+  if (tune_shape_is_valid(shape)) atomic_store(&p->wanted_x, size_x);
+}
+
+// ---- the comparison -----------------------------------------------------------------------------
+
+typedef struct resize_job {
+  vyre_kernel *kernel;
+  plan *plan;
+  capture inputs;
+  uint32_t size_x;
+} resize_job;
+
+static void compare(resize_job *j, const capture_output *expected) {
+  vyre_runtime *rt = j->kernel->runtime;
+  const variant *v = atomic_load(&j->plan->current);
+  vyre_device device;
+  vyre_error error;
+  uint32_t devices = 0;
+  if (vyre_backend_devices(v->backend, &device, 1, &devices, NULL) != VYRE_OK || !devices) return;
+  note_sink notes = runtime_notes(rt);
+  tuner *t = tuner_new(device.adapter, rt->tune_mode, &notes);
+  tune_shape usual = present_shape(j->kernel, j->plan), suggested = usual;
+  suggested.axis[0] = j->size_x;
+  sweep_request r = {.program = j->kernel->program,
+                     .inputs = &j->inputs,
+                     .expected = expected,
+                     .executable = v->executable,
+                     .device = &device,
+                     .store = rt->evidence.store,
+                     .usual = &usual,
+                     .only = &suggested};
+  if (t && j->size_x <= device.max_workgroup) sweep_plan(rt, j->plan, &r, t);
+  if (t && tuner_persist(t, &notes, &error) != VYRE_OK)
+    runtime_notice(rt, NOTICE_STORE, "launch shapes are not kept: %s", error.message);
+  tuner_free(t);
+}
+
+static void run_job(void *context, bool given_up) {
+  resize_job *j = context;
+  vyre_kernel *k = j->kernel;
+  capture_output expected = {0};
+  if (!given_up &&
+      capture_run(&j->inputs, j->plan->first->executable, NULL, NULL, NULL) == VYRE_OK &&
+      capture_keep(&j->inputs, &expected))
+    compare(j, &expected);
+  capture_output_fini(&expected);
+  capture_fini(&j->inputs);
+  free(j);
+  atomic_fetch_sub(&k->pending, 1);
+}
+
+void resize_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args) {
+  uint32_t size_x = atomic_exchange(&p->wanted_x, 0);
+  if (!size_x || !capture_can_take(k->program, args) || !buffers_to_host(args)) return;
+  resize_job *j = calloc(1, sizeof *j);
+  if (!j || capture_take(&j->inputs, k->program, args) != CAPTURE_TAKEN) {
+    free(j);
+    return;
+  }
+  j->kernel = k;
+  j->plan = p;
+  j->size_x = size_x;
+  j->inputs.args.timeout_ns = UINT64_C(60000000000);
+  atomic_fetch_add(&k->pending, 1);
+  if (!worker_add(k->runtime->worker, run_job, j)) run_job(j, true);
+}
