@@ -330,7 +330,11 @@ static void explain_passes(explaining *e) {
     if (read_print(e->prints[i], print) &&
         store_load_passes(e->store, print, &memory, &report, &error) != VYRE_OK)
       note_tell(&e->notes, &error);
-    if (report.rows.count && !list) printf("  program %.16s...\n", e->prints[i]);
+    char age[SHOW_TEXT];
+    int64_t date = 0;
+    (void)store_passes_date(e->store, print, &date, NULL);
+    if (report.rows.count && !list)
+      printf("  program %.16s..., compiled %s\n", e->prints[i], measure_age(date, age));
     for (size_t k = 0; k < report.rows.count; k++) show_pass(&report.rows.at[k], list);
     rows += report.rows.count;
     opt_report_free(&report);

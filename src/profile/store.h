@@ -125,6 +125,10 @@ vyre_status store_load_speculation(store *s, const char *device, const uint8_t *
 vyre_status store_load_passes(store *s, const uint8_t *fingerprint, arena *memory, opt_report *out,
                               vyre_error *error);
 
+// When that compile was, in seconds since 1970; 0 when there was none.
+vyre_status store_passes_date(store *s, const uint8_t *fingerprint, int64_t *date,
+                              vyre_error *error);
+
 // ---- looking, exchanging -----------------------------------------------------------------------
 
 // One line of what there is, from all machines: for `vyre profile show`. Texts live for the call.

@@ -251,6 +251,18 @@ vyre_status store_load_passes(store *s, const uint8_t *fingerprint, arena *memor
   return status == VYRE_OK && r.out_of_memory ? error_out_of_memory(error) : status;
 }
 
+static bool read_date(sqlite3_stmt *q, void *context) {
+  *(int64_t *)context = sqlite3_column_int64(q, 0);
+  return true;
+}
+
+vyre_status store_passes_date(store *s, const uint8_t *fingerprint, int64_t *date,
+                              vyre_error *error) {
+  *date = 0;
+  return read_rows(
+      &(query){s, STORE_SQL_PASSES_DATE, bind_fingerprint, fingerprint, read_date, date}, error);
+}
+
 // ---- for people --------------------------------------------------------------------------------
 
 typedef struct visiting {
