@@ -565,6 +565,18 @@ static bool count_op(void *context, const store_line *line) {
   return true;
 }
 
+static size_t count_shapes(const char *backend) {
+  char adapter[128];
+  tune_cache *shapes = tune_cache_new();
+  runtime_adapter(backend, adapter);
+  char *path = tuner_path_for_adapter(adapter);
+  CHECK(tune_cache_load(shapes, path, NULL, NULL) == VYRE_OK);
+  size_t count = tune_cache_count(shapes);
+  tune_cache_free(shapes);
+  free(path);
+  return count;
+}
+
 static void find_all_ops(const void *context) {
   (void)context;
   vyre_runtime *rt;
@@ -578,15 +590,9 @@ static void find_all_ops(const void *context) {
     CHECK(seen[i]);
     CHECK(route_table_find(rt->routes, op, &first) == 1);
   }
-  char adapter[128];
-  runtime_adapter("cpu", adapter);
-  tune_cache *shapes = tune_cache_new();
-  char *path = tuner_path_for_adapter(adapter);
-  CHECK(tune_cache_load(shapes, path, NULL, NULL) == VYRE_OK);
-  // Programs of the same text share a key: the names are no part of it.
-  CHECK(tune_cache_count(shapes) >= 1);
-  tune_cache_free(shapes);
-  free(path);
+  size_t shapes = 0;
+  for (uint32_t i = 0; vyre_backend_name(i); i++) shapes += count_shapes(vyre_backend_name(i));
+  CHECK(shapes == PROCESSES * OPS); // each with the backend that won
   vyre_runtime_free(rt);
 }
 
