@@ -69,10 +69,12 @@ static void unit_close(unit *u) {
 
 // ---- passes and object code ---------------------------------------------------------------------
 
+// Vectors are made here, so that nothing of LLVM's own vectorising is needed: see docs/BACKENDS.md for
+// what the default pipelines cost and gain.
 static const char quick_passes[] = "function(sroa,early-cse,simplifycfg)";
 static const char full_passes[] =
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
-    "instcombine<no-verify-fixpoint>,simplifycfg)";
+    "instcombine<no-verify-fixpoint>,loop-unroll<O2;no-runtime;no-partial>,simplifycfg)";
 
 // Whether atomics take a lock is asked in front of the loops, not in them.
 static const char atomic_passes[] =
