@@ -71,6 +71,7 @@ complete -c vyre -n "__fish_seen_subcommand_from compile" -s w -l width -x -d "l
 complete -c vyre -n "__fish_seen_subcommand_from compile" -s q -l quick -d "compile quickly"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -l polled -d "with the stop flag"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -l remarks -d "what was done with each region"
+complete -c vyre -n "__fish_seen_subcommand_from compile" -s g -l lines -d "with lines of the source"
 complete -c vyre -n "__fish_seen_subcommand_from conform" -s b -l backend -x -a "(__vyre_backends)" -d "only this one"
 complete -c vyre -n "__fish_seen_subcommand_from conform" -s d -l device -x -d "only the device of this name"
 complete -c vyre -n "__fish_seen_subcommand_from conform" -s s -l seed -x -d "of the first random program"

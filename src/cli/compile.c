@@ -14,7 +14,7 @@
 typedef struct options {
   const char *file, *path, *emit;
   uint64_t width;
-  bool is_quick, is_polled;
+  bool is_quick, is_polled, has_lines;
   opencl_words words;
 } options;
 
@@ -25,6 +25,7 @@ static const args_option compile_options[] = {
     {'q', "quick", NULL},
     {'P', "polled", NULL},
     {'r', "remarks", NULL},
+    {'g', "lines", NULL},
     OPENCL_WORKGROUP_OPTION,
     {0, NULL, NULL},
 };
@@ -51,6 +52,7 @@ static vyre_status emit_cpu(const vyre_program *p, const options *o, char **text
                         .tier = o->is_quick ? VYRE_TIER_QUICK : VYRE_TIER_FULL,
                         .want_llvm = is_llvm,
                         .want_asm = !strcmp(o->emit, "asm"),
+                        .debug_lines = o->has_lines,
                         .source_name = o->file};
   cpu_code code = {0};
   vyre_status status = cpu_codegen_get(&codegen, error);
@@ -136,6 +138,7 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
     case 'q': o->is_quick = true; break;
     case 'P': o->is_polled = true; break;
     case 'r': o->emit = "remarks"; break;
+    case 'g': o->has_lines = true; break;
     case ARGS_WORD:
       if (o->file) {
         cli_usage(c, "one program at a time: `%s` is too many", a.value);
@@ -198,6 +201,7 @@ const command compile_command = {
     "  -o, --output OUT      where to write; standard output otherwise\n"
     "  -w, --width N         lanes for llvm and asm; 0: as the backend chooses\n"
     "  -q, --quick           as the first, quick compilation does\n"
+    "  -g, --lines           llvm and asm: with the lines of the program's text\n"
     "      --polled          opencl: with the stop flag that time limits need\n"
     "      --json            say what was written, as JSON\n"
     "\n"

@@ -117,8 +117,8 @@ static uint32_t choose_threads(const cpu_state *s, region_state *r, uint64_t inv
   uint64_t alone = atomic_load_explicit(&r->alone, memory_order_relaxed);
   uint64_t together = atomic_load_explicit(&r->together, memory_order_relaxed);
   uint64_t cost = alone ? alone : together * s->threads;
-  bool is_small = cost ? (double)invocations * (double)cost / 1000.0 < ALONE_NS
-                       : invocations <= FIRST_ALONE;
+  bool is_small =
+      cost ? (double)invocations * (double)cost / 1000.0 < ALONE_NS : invocations <= FIRST_ALONE;
   if (is_small) return 1;
   if (!r->has_atomics) return s->threads;
   if (!alone || !together) return alone ? s->threads : 1;
@@ -293,7 +293,10 @@ static vyre_status cpu_compile(vyre_program *program, const vyre_compile_options
     return error_out_of_memory(error);
   }
   s->threads = options->threads ? options->threads : pool_cpu_count();
-  cpu_options wanted = {.width = options->vector_width, .tier = options->tier};
+  cpu_options wanted = {.width = options->vector_width,
+                        .tier = options->tier,
+                        .debug_lines = getenv("VYRE_DEBUG_LINES") != NULL,
+                        .source_name = program->name};
   vyre_status status = math_expand(program, &s->program, error);
   if (status == VYRE_OK) status = cpu_kernels_get(s->program, &wanted, &s->kernels, error);
   for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++)

@@ -87,8 +87,8 @@ static void emit_lanes(const emitter *e, const inst *in, const lanes *l, llval b
   lanes_end(e, &loop);
 }
 
-// Neighbours that are all inside are different elements: they are updated at once, and what inactive
-// lanes have there is written back.
+// Neighbours that are all inside are different elements: they are updated at once, and what
+// inactive lanes have there is written back.
 static bool is_at_once(const emitter *e, uint32_t i) {
   return e->width > 1 && !is_uniform(e, e->p->code[i].arg[1]) && is_assumed(e, i) &&
          access_class_of(e, i) == ACCESS_CONTIGUOUS;

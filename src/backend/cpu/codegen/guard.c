@@ -326,8 +326,7 @@ static bool form_arithmetic(guards *g, const inst *in, form *out) {
   form x, y;
   int64_t c;
   if (in->op == VYRE_OP_ADD)
-    return form_term(g, in->arg[0], &x) && form_term(g, in->arg[1], &y) &&
-           form_sum(g, &x, &y, out);
+    return form_term(g, in->arg[0], &x) && form_term(g, in->arg[1], &y) && form_sum(g, &x, &y, out);
   if (!guards_form(g, in->arg[0], &x)) return false;
   if (in->op == VYRE_OP_NEG) {
     *out = negated(g, &x);

@@ -85,7 +85,7 @@ bool guards_can_index(const guards *g, ref index); // from x alone
 bool guards_form(guards *g, ref r, form *out); // false when it has none
 // A constant that a sum takes as negative, because it is unsigned and wraps.
 bool guards_negative_term(const guards *g, ref r, int64_t *value);
-llval guards_fixed(guards *g, ref r);          // a value that is the same along the row
+llval guards_fixed(guards *g, ref r); // a value that is the same along the row
 // The conditions, for the stretch that is being computed; without effect in a plan.
 void guards_require_type(guards *g, const form *f, vyre_type type); // the form is the value
 void guards_require_range(guards *g, const form *f, llval least, llval most);

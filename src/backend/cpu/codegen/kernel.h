@@ -6,8 +6,8 @@
 
 #include "backend/cpu/codegen/guard.h"
 
-// Operations of a region. LLVM's full pipeline takes time that grows with the square of a block: 0.2
-// s for 1,000 operations, 11 s for 10,000; the quick one takes 2 s for 40,000.
+// Operations of a region. LLVM's full pipeline takes time that grows with the square of a block:
+// 0.2 s for 1,000 operations, 11 s for 10,000; the quick one takes 2 s for 40,000.
 enum { MOST_FULL = 4096, MOST_OPERATIONS = 1 << 17 };
 
 // for (at = from; at < end; at += step), in i64.

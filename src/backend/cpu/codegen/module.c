@@ -69,8 +69,8 @@ static void unit_close(unit *u) {
 
 // ---- passes and object code ---------------------------------------------------------------------
 
-// Vectors are made here, so that nothing of LLVM's own vectorising is needed: see docs/BACKENDS.md for
-// what the default pipelines cost and gain.
+// Vectors are made here, so that nothing of LLVM's own vectorising is needed: see docs/BACKENDS.md
+// for what the default pipelines cost and gain.
 static const char quick_passes[] = "function(sroa,early-cse,simplifycfg)";
 static const char full_passes[] =
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
