@@ -28,7 +28,7 @@ static int compute(const char *text, size_t size, const char *name, image *m) {
   vyre_executable *executable;
   vyre_report report = {0};
   if (vyre_program_parse(text, size, name, &program, &error)) return fail(&error);
-  vyre_status status = vyre_compile(program, "ref", NULL, &executable, &error);
+  vyre_status status = vyre_compile(program, "cpu", NULL, &executable, &error);
   vyre_program_release(program); // the executable keeps it
   if (status) return fail(&error);
   vyre_scalar params[] = {vyre_scalar_u32(m->width), vyre_scalar_u32(m->height),

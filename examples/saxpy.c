@@ -30,7 +30,7 @@ int main(void) {
   if (vyre_program_parse(source, strlen(source), "saxpy", &program, &error)) return fail(&error);
 
   vyre_executable *executable;
-  if (vyre_compile(program, "ref", NULL, &executable, &error)) return fail(&error);
+  if (vyre_compile(program, "cpu", NULL, &executable, &error)) return fail(&error);
 
   vyre_scalar params[] = {vyre_scalar_f32(2)};
   vyre_span buffers[] = {{x, sizeof x}, {y, sizeof y}}; // borrowed, nothing is copied
