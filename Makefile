@@ -43,6 +43,9 @@ exhaustive: build ## every f32 argument of every function of one argument (MATH=
 	@ninja -C $(BUILD) --quiet math_exhaustive | sed '/no work to do/d'
 	@$(BUILD)/math_exhaustive $(MATH)
 
+oclgrind: build ## compare the OpenCL C kernels of the tests with oclgrind, where it is installed
+	@tests/oclgrind $(BUILD)
+
 conform: build ## compare all backends with the reference for CONFORM_SECONDS (60) each
 	@$(BUILD)/vyre conform --seconds $(CONFORM_SECONDS) --seed $(CONFORM_SEED) \
 	  --out build/conform-failures examples/*.vyre tests/conform/*.vyre
@@ -67,4 +70,4 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test bench exhaustive conform fuzz docs install format tidy clean
+.PHONY: all help build demo test bench exhaustive oclgrind conform fuzz docs install format tidy clean

@@ -456,7 +456,10 @@ static bool equal(const unsigned char *x, const unsigned char *y, vyre_type type
   double a = number_at(x, type), b = number_at(y, type);
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
   if (ulp == 0) return false;
-  return fabs((double)ordered(x, type) - (double)ordered(y, type)) <= ulp;
+  // As integers: of 64 bits a double loses the last ones.
+  int64_t m = ordered(x, type), n = ordered(y, type);
+  uint64_t distance = m > n ? (uint64_t)m - (uint64_t)n : (uint64_t)n - (uint64_t)m;
+  return (double)distance <= ulp;
 }
 
 static int compare(const job *j, const char *name, unsigned char *const *want,
