@@ -15,6 +15,7 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_NONE] = "none",
     [REASON_FASTER] = "faster",
     [REASON_ROUTED] = "routed",
+    [REASON_OPTIMIZED] = "optimized",
     [REASON_NOT_FASTER] = "not-faster",
     [REASON_WRONG_RESULT] = "wrong-result",
     [REASON_FAILED] = "failed",

@@ -284,7 +284,9 @@ static void keep_route(learn_job *j, const variant *winner, trial_reason reason)
 static void decide(learn_job *j) {
   plan *p = j->plan;
   trial_options options = TRIAL_PLAIN;
-  options.default_index = 0;
+  // Noise must not leave a program with its quick compile: the full one stays unless beaten.
+  bool has_full = j->count > 1 && !strcmp(j->variants[1]->origin, "optimized");
+  options.default_index = has_full ? 1 : 0;
   options.max_rounds = 3 * TRIAL_ROUNDS;
   options.run = run_candidate;
   options.check = check_candidate;
@@ -293,10 +295,11 @@ static void decide(learn_job *j) {
   trial_decision d = trial_measure(j->trials, j->count, &options);
   bool is_routed = p->routed[0] && j->count == 2 && !j->trials[1].rejected;
   int winner = is_routed ? 1 : d.winner == TRIAL_NONE ? 0 : d.winner;
-  plan_reason why = is_routed       ? REASON_ROUTED
-                    : j->count == 1 ? REASON_ONLY_ONE
-                    : winner        ? REASON_FASTER
-                                    : REASON_NOT_FASTER;
+  plan_reason why = is_routed                                              ? REASON_ROUTED
+                    : j->count == 1                                        ? REASON_ONLY_ONE
+                    : winner == 1 && has_full && d.reason != TRIAL_FASTEST ? REASON_OPTIMIZED
+                    : winner                                               ? REASON_FASTER
+                                                                           : REASON_NOT_FASTER;
   take_notes(j, winner, why);
   p->reason = why;
   keep_samples(j);

@@ -45,8 +45,9 @@ typedef enum plan_state {
 // Why a candidate was not taken, or a plan not learned about.
 typedef enum plan_reason {
   REASON_NONE,
-  REASON_FASTER, // the taken one: faster by more than the noise
-  REASON_ROUTED, // the taken one: decided before, proven again here
+  REASON_FASTER,    // the taken one: faster by more than the noise
+  REASON_ROUTED,    // the taken one: decided before, proven again here
+  REASON_OPTIMIZED, // the taken one: the full compile; nothing was clearly faster
   REASON_NOT_FASTER,
   REASON_WRONG_RESULT, // with the first differing element
   REASON_FAILED,       // with the backend's error
