@@ -90,12 +90,21 @@ static void gather(learn_job *j) {
 
 // ---- proof and time -----------------------------------------------------------------------------
 
+enum { SHORT_RUNS = 16, SHORT_NS = 200000 };
+
 static vyre_status run_candidate(void *context, uint32_t i, uint64_t *elapsed_ns,
                                  vyre_error *error) {
   learn_job *j = context;
-  vyre_report report = {0};
-  vyre_status status = capture_run(&j->inputs, j->variants[i]->executable, NULL, &report, error);
-  *elapsed_ns = report.wall_ns; // refilling the inputs is not the candidate's time
+  uint64_t best = UINT64_MAX, spent = 0;
+  vyre_status status = VYRE_OK;
+  // What takes microseconds is disturbed by whatever ran before it: the best of several counts.
+  for (int n = 0; n < SHORT_RUNS && spent < SHORT_NS && status == VYRE_OK; n++) {
+    vyre_report report = {0};
+    status = capture_run(&j->inputs, j->variants[i]->executable, NULL, &report, error);
+    spent += report.wall_ns; // refilling the inputs is not the candidate's time
+    if (report.wall_ns < best) best = report.wall_ns;
+  }
+  *elapsed_ns = best;
   return status;
 }
 
