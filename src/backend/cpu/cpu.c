@@ -108,23 +108,31 @@ static void choose_box(const cpu_region_code *code, const launch *l, const launc
 
 // ---- regions ------------------------------------------------------------------------------------
 
-// Waking a thread takes about 5 to 50 us here; less work than this is done sooner alone. Where
-// threads and one thread compete, whoever lost by little is tried again after so many runs.
-enum { ALONE_NS = 30000, FIRST_ALONE = 4096, TRY_AGAIN = 64 };
+// Waking a thread takes about 5 to 50 us here, and more on a busy machine: less work than the first
+// is done sooner alone, and up to the second it is measured who is faster. Whoever lost by little
+// is tried again, at first often, because first runs are slow, and later once in so many;
+// two times in a row, because the second one finds the threads awake.
+enum {
+  ALONE_NS = 30000,
+  COMPETE_NS = 1000000,
+  FIRST_ALONE = 4096,
+  FIRST_RUNS = 8,
+  TRY_AGAIN = 256
+};
 
 static uint32_t choose_threads(const cpu_state *s, region_state *r, uint64_t invocations) {
   if (s->threads == 1) return 1;
   uint64_t alone = atomic_load_explicit(&r->alone, memory_order_relaxed);
   uint64_t together = atomic_load_explicit(&r->together, memory_order_relaxed);
-  uint64_t cost = alone ? alone : together * s->threads;
-  bool is_small =
-      cost ? (double)invocations * (double)cost / 1000.0 < ALONE_NS : invocations <= FIRST_ALONE;
-  if (is_small) return 1;
-  if (!r->has_atomics) return s->threads;
-  if (!alone || !together) return alone ? s->threads : 1;
+  double ns = (double)invocations * (double)(alone ? alone : together) / 1000.0;
+  bool may_compete = r->has_atomics || ns < COMPETE_NS;
+  if (!alone && !together) return invocations <= FIRST_ALONE || r->has_atomics ? 1 : s->threads;
+  if (!alone) return may_compete ? 1 : s->threads;
+  if (ns < ALONE_NS) return 1;
+  if (!together || !may_compete) return s->threads;
   bool is_close = alone / 4 < together && together / 4 < alone;
   unsigned run = atomic_fetch_add_explicit(&r->runs, 1, memory_order_relaxed);
-  bool is_turn = is_close && run % TRY_AGAIN == TRY_AGAIN - 1;
+  bool is_turn = is_close && (run < FIRST_RUNS ? run / 2 % 2 == 0 : run % TRY_AGAIN < 2);
   return (alone < together) != is_turn ? 1 : s->threads;
 }
 
@@ -132,8 +140,10 @@ static void learn_cost(region_state *r, uint64_t time_ns, uint32_t threads, uint
   atomic_uint_fast64_t *cost = threads == 1 ? &r->alone : &r->together;
   uint64_t now = (uint64_t)((double)time_ns * 1000.0 / (double)invocations) + 1;
   uint64_t old = atomic_load_explicit(cost, memory_order_relaxed);
-  // Slow outliers (a page fault, another process) fade; the first sample counts as it is.
-  atomic_store_explicit(cost, old ? (3 * old + now) / 4 : now, memory_order_relaxed);
+  // What is slow may have been somebody else's fault (a page fault, another process): it counts
+  // less.
+  uint64_t mean = !old || now < old ? now : (7 * old + now) / 8;
+  atomic_store_explicit(cost, mean, memory_order_relaxed);
 }
 
 static bool has_buffer_atomics(const vyre_program *p, const region *r) {
