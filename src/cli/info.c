@@ -192,12 +192,7 @@ const command info_command = {
     "Shows what a program takes and how it is made. A region is elastic when its workgroup is\n"
     "only a launch shape, and rigid when its body depends on it; what it depends on is named.\n"
     "The fingerprint is the program's identity: names of values and comments do not count.\n"
-    "\n"
-    "of OpenCL C:\n"
-    "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"
-    "  NAME=local:BYTES            room for an argument in local memory\n"
-    "  --workgroup X[,Y[,Z]]       the workgroup, where the kernel does not say\n"
-    "\n"
+    "\n" OPENCL_HELP "\n"
     "examples:\n"
     "  vyre info saxpy.vyre\n"
     "  vyre info saxpy.vyreb --json\n",

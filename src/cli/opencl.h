@@ -25,6 +25,12 @@ typedef struct opencl_words {
 enum { OPENCL_WORKGROUP = 'W' };
 #define OPENCL_WORKGROUP_OPTION                                                                    \
   { OPENCL_WORKGROUP, "workgroup", "extents such as 64,1,1" }
+// Of their help, the part about these.
+#define OPENCL_HELP                                                                                \
+  "of OpenCL C:\n"                                                                                 \
+  "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"                                        \
+  "  NAME=local:BYTES            room for an argument in local memory\n"                           \
+  "  --workgroup X[,Y[,Z]]       the workgroup, where the kernel does not say\n"
 bool opencl_take(opencl_words *w, const args *a, int letter, bool *ok);
 // A word that begins with -D, -U, -I or -cl-, or that follows one.
 void opencl_add_option(opencl_words *w, const char *word);

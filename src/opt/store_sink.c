@@ -8,7 +8,6 @@
 #include "opt/rewrite.h"
 
 typedef struct sink {
-  uint32_t end;   // of the if
   uint32_t store; // one of the two
   vyre_var value;
 } sink;
@@ -31,7 +30,7 @@ static bool can_sink(const vyre_program *p, uint32_t i) {
 static void begin(rewriter *rw, uint32_t i, sink *s) {
   const inst *in = &rw->from->code[i];
   vyre_type type = ref_type(rw->from, rw->from->code[in->arg[2] - 1].arg[2]);
-  *s = (sink){.end = in->arg[2], .store = in->arg[2] - 1};
+  *s = (sink){.store = in->arg[2] - 1};
   s->value = vyre_build_var(rw->to, NULL, vyre_build_const(rw->to, type, 0));
   rw->changed = true;
 }
