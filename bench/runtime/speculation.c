@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "parts.h"
 #include "runtime/kernel.h"
+#include "runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

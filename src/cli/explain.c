@@ -15,6 +15,7 @@
 #include "policy/route.h"
 #include "policy/tune_cache.h"
 #include "runtime/kernel.h"
+#include "runtime/runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>

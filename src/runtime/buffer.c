@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "ir/limits.h"
+#include "runtime/kernel.h"
+#include "runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define VYRE_RUNTIME_BUFFER_H
 
 #include "ir/limits.h"
-#include "runtime/kernel.h"
+#include "runtime/plan.h"
 
 // Arguments whose spans are the host's memory of the handles, which stay in it as well.
 vyre_status buffers_as_spans(const vyre_kernel *k, const vyre_dispatch_args *args,

@@ -2,6 +2,7 @@
 #include "runtime/evidence.h"
 
 #include "runtime/kernel.h"
+#include "runtime/runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>

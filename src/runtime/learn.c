@@ -7,11 +7,17 @@
 // rejected with the first differing element. Those that agree are timed in turn, and the fastest is
 // taken when it is faster by more than the noise. The decision goes to the routing table, for the
 // next process. Evidence that is wrong or missing can cost time here, never the answer.
-#include "runtime/buffer.h"
+#include "runtime/learn.h"
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "ir/limits.h"
+#include "runtime/buffer.h"
+#include "runtime/capture.h"
+#include "runtime/kernel.h"
+#include "runtime/runtime.h"
+#include "runtime/shape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,7 +320,7 @@ static void decide(learn_job *j) {
   keep_samples(j);
   keep_routes(j);
   if (!is_routed && j->count > 1) keep_route(j, j->variants[winner], d.reason);
-  tune_begin(j->kernel, p, &j->inputs, &j->expected, j->variants[winner]);
+  shape_choose(j->kernel, p, &j->inputs, &j->expected, j->variants[winner]);
   atomic_store_explicit(&p->current, j->variants[winner], memory_order_release);
 }
 

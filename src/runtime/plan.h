@@ -1,39 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// A variant is a program compiled in one way; a plan is what a dispatch of one size class needs:
-// the variant to run, its launch shape, counters, and, for explaining, how it came to be so.
-// Variants are never freed before their kernel (specialised ones excepted), so that a swap needs no
-// waiting for those who still run the old one. Counters are for any thread; the rest says who
-// writes it.
+// A plan is what a dispatch of one size class needs: the variant to run, its launch shape,
+// counters, and, for explaining, how it came to be so. A kernel owns its plans and frees them last.
+// Counters are for any thread; the rest says who writes it.
 #ifndef VYRE_RUNTIME_PLAN_H
 #define VYRE_RUNTIME_PLAN_H
 
-#include "backend/backend.h"
-#include "policy/optimize.h"
 #include "policy/route.h"
-#include "runtime/evidence.h"
+#include "runtime/variant.h"
 
 enum {
   RING = 64,          // samples kept per plan
   MAX_CANDIDATES = 8, // variants tried when a plan is learned about
 };
-
-// A program compiled in one way.
-typedef struct variant {
-  struct variant *next; // all of a kernel's, newest first
-  vyre_executable *executable;
-  const char *backend;
-  const char *origin; // "first", "optimized", "route", "specialised": a name from a table
-  uint64_t compile_ns;
-  uint64_t median_ns; // when it was tried; 0: it was not
-  opt_report report;  // what the optimizer did for it
-  select_decision *decisions;
-  size_t pass_count;
-  uint32_t region_count;
-  uint32_t device;       // number in the evidence
-  uint32_t sums_count;   // regions of what was compiled
-  evidence_region *sums; // one per such region
-} variant;
 
 typedef enum plan_state {
   PLAN_COLD,     // too few dispatches
@@ -114,5 +93,10 @@ static inline void plan_set_shape(plan *p, const uint32_t axis[3]) {
   atomic_store_explicit(&p->tuned, axis[0] | (uint64_t)axis[1] << 20 | (uint64_t)axis[2] << 40,
                         memory_order_relaxed);
 }
+
+uint32_t plan_size_class(const vyre_dispatch_args *args);
+// The plan of a size class that had none, on the kernel's first variant; another thread may be
+// first.
+vyre_status plan_make(vyre_kernel *k, uint32_t size_class, plan **out, vyre_error *error);
 
 #endif

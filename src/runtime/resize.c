@@ -5,10 +5,14 @@
 // A suggestion is not believed: the next dispatch leaves its inputs, and the suggested shape is
 // proven and timed against the present one, like every other. Only where VYRE_AUTOTUNER is on, and
 // a few times per plan.
-#include "runtime/buffer.h"
-#include "runtime/sweep.h"
+#include "runtime/resize.h"
 
 #include "base/clock.h"
+#include "runtime/buffer.h"
+#include "runtime/capture.h"
+#include "runtime/kernel.h"
+#include "runtime/runtime.h"
+#include "runtime/shape.h"
 
 #include <stdlib.h>
 
@@ -84,7 +88,7 @@ static void compare(resize_job *j, const capture_output *expected) {
                      .store = rt->evidence.store,
                      .usual = &usual,
                      .only = &suggested};
-  if (t && j->size_x <= device.max_workgroup) sweep_plan(rt, j->plan, &r, t);
+  if (t && j->size_x <= device.max_workgroup) shape_sweep(rt, j->plan, &r, t);
   if (t && tuner_persist(t, &notes, &error) != VYRE_OK)
     runtime_notice(rt, NOTICE_STORE, "launch shapes are not kept: %s", error.message);
   tuner_free(t);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-//
-// The launch shape of a plan: the one that was chosen before, or, when VYRE_AUTOTUNER is on, the
-// fastest of a sweep. Only elastic regions have one, and each candidate's output is compared first.
+#include "runtime/shape.h"
+
 #include "runtime/kernel.h"
-#include "runtime/sweep.h"
+#include "runtime/runtime.h"
 
 #include <string.h>
 
-void sweep_plan(vyre_runtime *rt, plan *p, const sweep_request *r, tuner *t) {
+void shape_sweep(vyre_runtime *rt, plan *p, const sweep_request *r, tuner *t) {
   tune_sweep_result result;
   tune_shape chosen;
   vyre_error store_error;
@@ -20,8 +19,8 @@ void sweep_plan(vyre_runtime *rt, plan *p, const sweep_request *r, tuner *t) {
   tune_sweep_free(&result);
 }
 
-void tune_begin(vyre_kernel *k, plan *p, capture *inputs, const capture_output *expected,
-                variant *v) {
+void shape_choose(vyre_kernel *k, plan *p, capture *inputs, const capture_output *expected,
+                  variant *v) {
   vyre_runtime *rt = k->runtime;
   vyre_device device;
   vyre_error error;
@@ -44,7 +43,7 @@ void tune_begin(vyre_kernel *k, plan *p, capture *inputs, const capture_output *
     sweep_launch_shape(k->program, shape, axis);
     if (sweep_proves(&r, shape, &error)) plan_set_shape(p, axis);
   } else if (t && rt->tune_mode == TUNE_ON) {
-    sweep_plan(rt, p, &r, t);
+    shape_sweep(rt, p, &r, t);
     if (tuner_persist(t, &notes, &error) != VYRE_OK)
       runtime_notice(rt, NOTICE_STORE, "launch shapes are not kept: %s", error.message);
   }

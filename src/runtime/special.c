@@ -8,10 +8,15 @@
 // lengths. What was prepared and not used for a while is held against the predictor, and time spent
 // in vain has a budget. So a sequence that can be foreseen misses only while it is being
 // recognised, and one that cannot is soon left alone.
-#include "runtime/buffer.h"
+#include "runtime/special.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "opt/specialise.h"
+#include "runtime/buffer.h"
+#include "runtime/capture.h"
+#include "runtime/kernel.h"
+#include "runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,11 @@
 //
 // Dispatches that are waited for later. One thread per runtime, started by the first of them, runs
 // them in the order in which they were submitted; each spreads over the cores by itself.
-#include "runtime/kernel.h"
+#include "runtime/submit.h"
 
 #include "base/error.h"
+#include "runtime/kernel.h"
+#include "runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "backend/ref/ref.h"
 #include "base/error.h"
 #include "runtime/kernel.h"
+#include "runtime/runtime.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,10 @@
 #include "backend/ref/ref.h"
 #include "base/paths.h"
 #include "policy/route.h"
+#include "policy/tune_cache.h"
 #include "runtime/kernel.h"
+#include "runtime/resize.h"
+#include "runtime/runtime.h"
 
 #include "../scratch_dir.h"
 

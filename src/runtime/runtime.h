@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// The runtime itself: what all kernels share, its background thread, the files it reads at its
+// start, and what the user is told. Any thread; it is freed last and alone.
+#ifndef VYRE_RUNTIME_RUNTIME_H
+#define VYRE_RUNTIME_RUNTIME_H
+
+#include "policy/route_table.h"
+#include "policy/tune.h"
+#include "runtime/evidence.h"
+#include "runtime/worker.h"
+
+struct vyre_runtime {
+  vyre_runtime_options options;
+  char backend[32]; // forced one, or empty
+  hints *hints;
+  worker *worker;
+  pthread_mutex_t submit_lock; // of the submitter, and of waiting for it
+  pthread_cond_t submit_done;
+  worker *submitter; // made by the first submit
+  evidence evidence;
+  pthread_mutex_t files; // of the two tables and their files
+  route_table *routes;
+  tune_mode tune_mode;
+  pthread_mutex_t lock; // of the lists and the notices
+  vyre_kernel *kernels;
+  vyre_buffer *buffers;
+  uint32_t notices; // bits of what the user was told already
+};
+
+// What the user is told once.
+enum {
+  NOTICE_BACKEND_FAILED = 1,
+  NOTICE_WRONG_RESULT = 2,
+  NOTICE_NO_THREAD = 4,
+  NOTICE_STORE = 8,
+  NOTICE_EVIDENCE = 16
+};
+void runtime_notice(vyre_runtime *rt, uint32_t kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Sinks notes of the file formats into notices.
+note_sink runtime_notes(vyre_runtime *rt);
+// Saves the routing table; failures are told, never fatal.
+void runtime_save_routes(vyre_runtime *rt);
+// The adapter name of a backend's first device; "" when it has none.
+void runtime_adapter(const char *backend, char out[128]);
+
+#endif
