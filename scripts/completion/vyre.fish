@@ -15,6 +15,10 @@ function __vyre_backends
     vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p'
 end
 
+function __vyre_forms
+    vyre compile --list 2>/dev/null | awk '{ print $1 }'
+end
+
 function __vyre_passes
     vyre opt --list 2>/dev/null | awk 'NR > 1 { print $1 }'
 end
@@ -65,11 +69,12 @@ complete -c vyre -n "__fish_seen_subcommand_from run" -s e -l explain -d "throug
 complete -c vyre -n "__fish_seen_subcommand_from run" -l timeout -x -d "give up after seconds"
 complete -c vyre -n "__fish_seen_subcommand_from run" -l fuel -x -d "give up after operations"
 complete -c vyre -n "__fish_seen_subcommand_from run" -a "(__vyre_names)=" -d "parameter or buffer"
-complete -c vyre -n "__fish_seen_subcommand_from compile" -s e -l emit -x -a "text wire opencl llvm asm remarks" -d "the form"
+complete -c vyre -n "__fish_seen_subcommand_from compile" -s e -l emit -x -a "(__vyre_forms)" -d "the form"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -s o -l output -r -d "where to write"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -s w -l width -x -d "lanes"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -s q -l quick -d "compile quickly"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -l polled -d "with the stop flag"
+complete -c vyre -n "__fish_seen_subcommand_from compile" -s l -l list -d "the forms"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -l remarks -d "what was done with each region"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -s g -l lines -d "with lines of the source"
 complete -c vyre -n "__fish_seen_subcommand_from conform" -s b -l backend -x -a "(__vyre_backends)" -d "only this one"

@@ -5,12 +5,15 @@
 #include "backend/opencl/opencl.h"
 #include "backend/ref/ref.h"
 #include "base/error.h"
+#include "base/strbuf.h"
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-// Adding a backend is adding its folder and a line here. The order is the order of `vyre devices`.
+// Adding a backend is adding its folder and a line here, and no other file names one. The order is
+// the order of `vyre devices`; the first one is the usual one.
 static const backend *const backends[] = {
     &cpu_backend,
     &opencl_backend,
@@ -36,6 +39,36 @@ const backend *backend_find(const char *id) {
   return NULL;
 }
 
+const backend *backend_usual(void) {
+  return backends[0];
+}
+
+const backend *backend_oracle(void) {
+  return &ref_backend;
+}
+
+bool backend_is_oracle(const char *id) {
+  return !strcmp(id, backend_oracle()->id);
+}
+
+vyre_status backend_unknown(const char *id, vyre_error *error) {
+  strbuf all = {0};
+  for (uint32_t i = 0; backend_at(i); i++)
+    strbuf_printf(&all, "%s%s", i ? ", " : "", backend_at(i)->id);
+  char *names = strbuf_take(&all, NULL);
+  error_set(error, VYRE_ERROR_ARGUMENT, "there is no backend `%.40s`. Fix: use one of %.300s", id,
+            names ? names : "those that `vyre devices` lists");
+  free(names);
+  return VYRE_ERROR_ARGUMENT;
+}
+
+const backend_form *backend_form_at(uint32_t index) {
+  for (uint32_t i = 0; backend_at(i); i++)
+    for (const backend_form *f = backend_at(i)->forms; f && f->name; f++)
+      if (!index--) return f;
+  return NULL;
+}
+
 uint32_t vyre_backend_count(void) {
   return BACKEND_COUNT + (extra_backend != NULL);
 }
@@ -48,11 +81,8 @@ vyre_status vyre_backend_devices(const char *id, vyre_device *devices, uint32_t 
                                  uint32_t *count, vyre_error *error) {
   const backend *b = id ? backend_find(id) : NULL;
   *count = 0;
-  if (!b)
-    return error_set(error, VYRE_ERROR_ARGUMENT,
-                     "there is no backend `%s`. Fix: use one that `vyre devices` lists",
-                     id ? id : "(null)");
-  return b->probe(devices, capacity, count, error);
+  if (!b) return backend_unknown(id ? id : "(null)", error);
+  return b->probe(b, devices, capacity, count, error);
 }
 
 void device_adapter_name(char *out, size_t size, const char *id, const char *device,

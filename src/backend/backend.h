@@ -9,18 +9,39 @@
 #include "backend/launch.h"
 #include "backend/resident.h"
 
-typedef struct backend {
-  const char *id;      // "ref"; stable, used in files and on the command line
+// A form in which a backend can show what it makes of a program, for `vyre compile --emit`.
+typedef struct backend_form_options {
+  vyre_tier tier;
+  uint32_t vector_width;   // lanes, for backends that vectorise; 0: as the backend chooses
+  bool has_lines;          // with the lines of the program's text
+  bool is_polled;          // with what time limits need
+  const char *source_name; // of the program's text
+} backend_form_options;
+
+typedef struct backend_form {
+  const char *name;    // "llvm"; no two backends offer the same
+  const char *suffix;  // of files that hold it: ".ll"
   const char *summary; // one line for people
+  bool is_remarks;     // lines "region: remark", which --json shows as a list
+  // Sets *text to malloc'ed memory; the size does not count a NUL at its end. Any thread.
+  vyre_status (*emit)(vyre_program *program, const backend_form_options *options, char **text,
+                      size_t *size, vyre_error *error);
+} backend_form;
+
+typedef struct backend {
+  const char *id;            // "ref"; stable, used in files and on the command line
+  const char *summary;       // one line for people
+  const backend_form *forms; // ended by one without a name; NULL: none
 
   // Lists the devices: sets *count to how many there are and fills up to `capacity`. An error says
   // why the backend cannot be used on this machine. Any thread.
-  vyre_status (*probe)(vyre_device *devices, uint32_t capacity, uint32_t *count, vyre_error *error);
+  vyre_status (*probe)(const struct backend *self, vyre_device *devices, uint32_t capacity,
+                       uint32_t *count, vyre_error *error);
 
   // Makes *state from a frozen program, which the caller keeps alive until release. Options are
   // never NULL. VYRE_ERROR_UNSUPPORTED when the device lacks something. Any thread, also at once.
-  vyre_status (*compile)(vyre_program *program, const vyre_compile_options *options, void **state,
-                         vyre_error *error);
+  vyre_status (*compile)(const struct backend *self, vyre_program *program,
+                         const vyre_compile_options *options, void **state, vyre_error *error);
 
   // Runs all regions in order and returns when their effects are visible in the host's spans.
   // Fills report->device_ns, operations and the region rows; wall time is the caller's to take.
@@ -41,6 +62,16 @@ typedef struct backend {
 
 const backend *backend_find(const char *id); // NULL when unknown
 const backend *backend_at(uint32_t index);   // NULL past the end
+// Where a program runs before anything is known of it: this CPU.
+const backend *backend_usual(void);
+// The interpreter: what others are compared with, never a contender, and the last resort.
+const backend *backend_oracle(void);
+bool backend_is_oracle(const char *id);
+// The error for an id that no backend has.
+vyre_status backend_unknown(const char *id, vyre_error *error);
+
+// All forms of all backends, in the order of the table; NULL past the end.
+const backend_form *backend_form_at(uint32_t index);
 
 // One more backend, behind those of the table; NULL removes it. For tests of what happens when a
 // backend misbehaves; not while anything else runs.

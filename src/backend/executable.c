@@ -39,13 +39,11 @@ vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compi
                      "where the executable goes");
   *out = NULL;
   const backend *b = backend_find(id);
-  if (!b)
-    return error_set(error, VYRE_ERROR_ARGUMENT,
-                     "there is no backend `%s`. Fix: use one that `vyre devices` lists", id);
+  if (!b) return backend_unknown(id, error);
   vyre_executable *made = calloc(1, sizeof *made);
   if (!made) return error_out_of_memory(error);
   vyre_compile_options defaults = {0};
-  vyre_status status = b->compile(program, options ? options : &defaults, &made->state, error);
+  vyre_status status = b->compile(b, program, options ? options : &defaults, &made->state, error);
   if (status != VYRE_OK) {
     free(made);
     return status;

@@ -83,7 +83,7 @@ static uint32_t gather(measure *m, candidate *candidates, route_backend *backend
   for (uint32_t i = 0; vyre_backend_name(i) && count < MAX_BACKENDS; i++) {
     const char *id = vyre_backend_name(i);
     // The interpreter is the oracle, not a contender, unless it is named.
-    if (!measure_wants(m, id) || (!m->backends.count && !strcmp(id, "ref"))) continue;
+    if (!measure_wants(m, id) || (!m->backends.count && backend_is_oracle(id))) continue;
     candidate *c = &candidates[count];
     *c = (candidate){.measure = m, .id = id};
     c->status = prepare(c);
@@ -213,7 +213,7 @@ static bool read_options(const cli *c, int argc, char **argv, measure *m, const 
 
 static int run(cli *c, int argc, char **argv) {
   measure m = {.cli = c, .rounds = TRIAL_ROUNDS};
-  const char *usual = "cpu";
+  const char *usual = backend_usual()->id;
   vyre_error error;
   int code = EXIT_USAGE;
   if (read_options(c, argc, argv, &m, &usual)) {

@@ -1,69 +1,84 @@
 // SPDX-License-Identifier: MIT
-#include "backend/cpu/compile.h"
-#include "backend/opencl/emit.h"
-#include "base/error.h"
+#include "backend/backend.h"
 #include "cli/args.h"
 #include "cli/load.h"
 #include "cli/nearest.h"
 #include "cli/save.h"
-#include "ir/math.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct options {
   const char *file, *path, *emit;
+  uint32_t form; // that `emit` names: first the stored ones, then the backends'
   uint64_t width;
-  bool is_quick, is_polled, has_lines;
+  bool is_quick, is_polled, has_lines, wants_list;
   opencl_words words;
 } options;
 
 static const args_option compile_options[] = {
-    {'e', "emit", "text, wire, opencl, llvm, asm or remarks"},
+    {'e', "emit", "a form that --list shows"},
     {'o', "output", "a file"},
     {'w', "width", "a number of lanes"},
     {'q', "quick", NULL},
     {'P', "polled", NULL},
     {'r', "remarks", NULL},
     {'g', "lines", NULL},
+    {'l', "list", NULL},
     OPENCL_WORKGROUP_OPTION,
     {0, NULL, NULL},
 };
 
 // ---- forms --------------------------------------------------------------------------------------
 
-static vyre_status emit_opencl(const vyre_program *p, const options *o, char **text, size_t *size,
-                               vyre_error *error) {
-  opencl_source source;
-  vyre_status status = opencl_emit(p, &opencl_full_target, o->is_polled, &source, error);
-  if (status != VYRE_OK) return status;
-  *text = source.text;
-  *size = source.size;
-  source.text = NULL;
-  opencl_source_fini(&source);
-  return VYRE_OK;
+// The two stored forms of a program come before those of the backends.
+static const struct {
+  const char *name, *summary;
+  save_form form;
+} stored_forms[] = {{"text", "the program itself, as text", SAVE_TEXT},
+                    {"wire", "the same in wire form", SAVE_WIRE}};
+
+enum { STORED_FORMS = sizeof stored_forms / sizeof *stored_forms };
+
+static const char *form_name(uint32_t i, const char **summary) {
+  const backend_form *f = i < STORED_FORMS ? NULL : backend_form_at(i - STORED_FORMS);
+  if (!f && i >= STORED_FORMS) return NULL;
+  *summary = f ? f->summary : stored_forms[i].summary;
+  return f ? f->name : stored_forms[i].name;
 }
 
-static vyre_status emit_cpu(const vyre_program *p, const options *o, char **text, size_t *size,
-                            vyre_error *error) {
-  const cpu_codegen *codegen;
-  bool is_llvm = !strcmp(o->emit, "llvm");
-  cpu_options wanted = {.width = (uint32_t)o->width,
-                        .tier = o->is_quick ? VYRE_TIER_QUICK : VYRE_TIER_FULL,
-                        .want_llvm = is_llvm,
-                        .want_asm = !strcmp(o->emit, "asm"),
-                        .debug_lines = o->has_lines,
-                        .source_name = o->file};
-  cpu_code code = {0};
-  vyre_status status = cpu_codegen_get(&codegen, error);
-  if (status == VYRE_OK) status = codegen->compile(p, &wanted, &code, error);
-  if (status != VYRE_OK) return status;
-  char **made = is_llvm ? &code.llvm : !strcmp(o->emit, "asm") ? &code.assembly : &code.remarks;
-  *text = *made;
-  *made = NULL;
-  *size = *text ? strlen(*text) : 0;
-  cpu_code_free(&code);
-  return *text ? VYRE_OK : error_out_of_memory(error);
+static int list_forms(const cli *c) {
+  json_t *list = json_array();
+  const char *name, *summary;
+  for (uint32_t i = 0; (name = form_name(i, &summary)); i++) {
+    if (c->json)
+      json_array_append_new(list, json_pack("{s:s, s:s}", "form", name, "summary", summary));
+    else
+      printf("%-9s %s\n", name, summary);
+  }
+  if (c->json)
+    cli_json(json_pack("{s:o}", "forms", list));
+  else
+    json_decref(list);
+  return EXIT_FINE;
+}
+
+static bool find_form(const cli *c, options *o) {
+  const char *name, *summary;
+  nearest n = nearest_begin(o->emit);
+  for (o->form = 0; (name = form_name(o->form, &summary)); o->form++) {
+    if (!strcmp(name, o->emit)) return true;
+    nearest_offer(&n, name);
+  }
+  cli_usage(c, "`%s` is not a form that can be emitted. Fix: %s%s%s", o->emit,
+            n.best ? "did you mean `" : "use one that `vyre compile --list` shows",
+            n.best ? n.best : "", n.best ? "`?" : "");
+  return false;
+}
+
+static bool is_remarks(const options *o) {
+  return o->form >= STORED_FORMS && backend_form_at(o->form - STORED_FORMS)->is_remarks;
 }
 
 // {"region": ..., "remark": ...} of each line "region: remark".
@@ -80,46 +95,37 @@ static json_t *remarks_json(char *text) {
   return all;
 }
 
+static vyre_status write_code(vyre_program *program, const options *o, json_t **remarks,
+                              size_t *size, vyre_error *error) {
+  backend_form_options how = {.tier = o->is_quick ? VYRE_TIER_QUICK : VYRE_TIER_FULL,
+                              .vector_width = (uint32_t)o->width,
+                              .has_lines = o->has_lines,
+                              .is_polled = o->is_polled,
+                              .source_name = o->file};
+  char *text = NULL;
+  const backend_form *form = backend_form_at(o->form - STORED_FORMS);
+  vyre_status status = form->emit(program, &how, &text, size, error);
+  if (status == VYRE_OK && remarks)
+    *remarks = remarks_json(text);
+  else if (status == VYRE_OK)
+    status = save_text(o->path, text, *size, error);
+  free(text);
+  return status;
+}
+
 // What is to be said in JSON has its remarks in *remarks instead of in a file.
 static vyre_status emit(const options *o, json_t **remarks, size_t *size, vyre_error *error) {
   loaded l;
-  vyre_program *expanded = NULL;
-  char *text = NULL;
   vyre_status status = load_program(o->file, &o->words, &l, error);
   if (status != VYRE_OK) return status;
-  if (!strcmp(o->emit, "text") || !strcmp(o->emit, "wire")) {
-    save_form form = o->emit[0] == 't' ? SAVE_TEXT : SAVE_WIRE;
-    status = save_program(l.program, o->path, form, size, error);
-  } else {
-    status = math_expand(l.program, &expanded, error);
-    if (status == VYRE_OK)
-      status = !strcmp(o->emit, "opencl") ? emit_opencl(expanded, o, &text, size, error)
-                                          : emit_cpu(expanded, o, &text, size, error);
-    if (status == VYRE_OK && remarks)
-      *remarks = remarks_json(text);
-    else if (status == VYRE_OK)
-      status = save_text(o->path, text, *size, error);
-  }
-  free(text);
-  vyre_program_release(expanded);
+  status = o->form < STORED_FORMS
+               ? save_program(l.program, o->path, stored_forms[o->form].form, size, error)
+               : write_code(l.program, o, remarks, size, error);
   load_free(&l);
   return status;
 }
 
 // ---- the command --------------------------------------------------------------------------------
-
-static bool check_form(const cli *c, const char *form) {
-  static const char *const forms[] = {"text", "wire", "opencl", "llvm", "asm", "remarks"};
-  nearest n = nearest_begin(form);
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    if (!strcmp(form, forms[i])) return true;
-    nearest_offer(&n, forms[i]);
-  }
-  cli_usage(c, "`%s` is not a form that can be emitted. Fix: %s%s%s", form,
-            n.best ? "did you mean `" : "use text, wire, opencl, llvm, asm or remarks",
-            n.best ? n.best : "", n.best ? "`?" : "");
-  return false;
-}
 
 static bool read_options(const cli *c, int argc, char **argv, options *o) {
   *o = (options){.path = "-"};
@@ -139,6 +145,7 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
     case 'P': o->is_polled = true; break;
     case 'r': o->emit = "remarks"; break;
     case 'g': o->has_lines = true; break;
+    case 'l': o->wants_list = true; break;
     case ARGS_WORD:
       if (o->file) {
         cli_usage(c, "one program at a time: `%s` is too many", a.value);
@@ -150,6 +157,7 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
     }
     if (!ok) return false;
   }
+  if (o->wants_list) return true;
   if (!o->file || !o->emit) {
     cli_usage(c, "no %s is named. Fix: run `vyre compile FILE --emit=opencl`",
               o->file ? "form" : "program");
@@ -159,14 +167,14 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
     cli_usage(c, "--width wants 0 to 64");
     return false;
   }
-  return check_form(c, o->emit);
+  return find_form(c, o);
 }
 
 static int write_form(const cli *c, const options *o) {
   vyre_error error;
   size_t size = 0;
   json_t *remarks = NULL;
-  bool is_told = c->json && !strcmp(o->emit, "remarks") && !strcmp(o->path, "-");
+  bool is_told = c->json && is_remarks(o) && !strcmp(o->path, "-");
   if (c->json && !strcmp(o->path, "-") && !is_told)
     return cli_usage(c, "--json and the code cannot both go to standard output. Fix: name a file "
                         "with -o");
@@ -181,22 +189,24 @@ static int write_form(const cli *c, const options *o) {
 
 static int run(cli *c, int argc, char **argv) {
   options o;
-  int code = read_options(c, argc, argv, &o) ? write_form(c, &o) : EXIT_USAGE;
+  int code = EXIT_USAGE;
+  if (read_options(c, argc, argv, &o)) code = o.wants_list ? list_forms(c) : write_form(c, &o);
   opencl_free(&o.words);
   return code;
 }
 
 const command compile_command = {
     "compile", "show what a program becomes: OpenCL C, LLVM, assembly",
-    "usage: vyre compile FILE[:KERNEL] --emit=text|wire|opencl|llvm|asm|remarks [-o OUT] [--json]\n"
+    "usage: vyre compile FILE[:KERNEL] --emit=FORM [-o OUT] [--json]\n"
+    "       vyre compile --list [--json]\n"
     "\n"
-    "Writes a program in another form. opencl is the OpenCL C that the opencl backend gives to a\n"
-    "driver, for a device that has everything; llvm and asm are what the cpu backend makes for\n"
-    "this machine, and remarks say what it did with each region: what runs in vectors, what was\n"
+    "Writes a program in another form: text, wire, or one that a backend offers, such as opencl,\n"
+    "llvm and asm. remarks say what was done with each region: what runs in vectors, what was\n"
     "checked once for many, which rows were jammed, and what was declined and why.\n"
     "\n"
     "options:\n"
-    "  -e, --emit FORM       text, wire, opencl, llvm, asm or remarks\n"
+    "  -e, --emit FORM       one that --list shows\n"
+    "  -l, --list            the forms that there are\n"
     "  -r, --remarks         the same as --emit=remarks\n"
     "  -o, --output OUT      where to write; standard output otherwise\n"
     "  -w, --width N         lanes for llvm and asm; 0: as the backend chooses\n"

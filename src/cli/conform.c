@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "backend/backend.h"
 #include "backend/conformance.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -256,7 +257,7 @@ static int examine_all(const cli *c, const options *o) {
   json_t *list = c->json ? json_array() : NULL;
   for (uint32_t i = 0; i < vyre_backend_count(); i++) {
     const char *id = vyre_backend_name(i);
-    if (o->backend ? strcmp(o->backend, id) : !strcmp(id, "ref")) continue;
+    if (o->backend ? strcmp(o->backend, id) : backend_is_oracle(id)) continue;
     vyre_status status = examine_backend(c, o, id, &total, list, &error);
     if (status == VYRE_OK) continue;
     bool is_missing = status == VYRE_ERROR_UNSUPPORTED && !o->backend;

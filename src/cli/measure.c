@@ -106,7 +106,8 @@ static vyre_status take_inputs(measure *m, vyre_error *error) {
 
 static vyre_status ask_reference(measure *m, vyre_error *error) {
   vyre_executable *reference;
-  vyre_status status = vyre_compile(m->program.program, "ref", NULL, &reference, error);
+  vyre_status status =
+      vyre_compile(m->program.program, backend_oracle()->id, NULL, &reference, error);
   if (status != VYRE_OK) return status;
   status = capture_run(&m->inputs, reference, NULL, NULL, error);
   if (status == VYRE_OK && !capture_keep(&m->inputs, &m->expected))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "backend/backend.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/args.h"
@@ -200,10 +201,10 @@ static vyre_status dispatch_all(target t, const bindings *b, const options *o, r
 static vyre_status compile(vyre_program *program, const options *o, vyre_executable **out,
                            vyre_error *error) {
   if (o->backend) return vyre_compile(program, o->backend, NULL, out, error);
-  vyre_status status =
-      o->fuel ? VYRE_ERROR_UNSUPPORTED : vyre_compile(program, "cpu", NULL, out, error);
+  vyre_status status = o->fuel ? VYRE_ERROR_UNSUPPORTED
+                               : vyre_compile(program, backend_usual()->id, NULL, out, error);
   bool can_interpret = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
-  return can_interpret ? vyre_compile(program, "ref", NULL, out, error) : status;
+  return can_interpret ? vyre_compile(program, backend_oracle()->id, NULL, out, error) : status;
 }
 
 static void print_notice(void *context, const char *message) {

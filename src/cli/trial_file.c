@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/trial_file.h"
 
+#include "backend/backend.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -74,7 +75,8 @@ static vyre_status save_command(const trial *t, const char *folder, const char *
   strbuf_printf(&out, "# %s\nvyre conform --backend %s --replay %s\n", note, backend, folder);
   strbuf_puts(&out, "# what it computes there, and what is right:\n");
   for (int which = 0; which < 2; which++) {
-    strbuf_printf(&out, "vyre run %s/program.vyre --backend %s", folder, which ? "ref" : backend);
+    strbuf_printf(&out, "vyre run %s/program.vyre --backend %s", folder,
+                  which ? backend_oracle()->id : backend);
     for (uint32_t i = 0; i < t->param_count; i++) {
       char number[NUMBER_TEXT];
       number_show(t->params[i].type, t->params[i].bits, number);

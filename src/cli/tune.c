@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "backend/backend.h"
 #include "base/error.h"
 #include "cli/measure.h"
 #include "cli/show.h"
@@ -136,7 +137,7 @@ static vyre_status tune(measure *m, bool again, vyre_error *error) {
   vyre_status status = VYRE_OK;
   for (uint32_t i = 0; vyre_backend_name(i) && status == VYRE_OK; i++) {
     const char *id = vyre_backend_name(i);
-    if (!measure_wants(m, id) || (!m->backends.count && !strcmp(id, "ref"))) continue;
+    if (!measure_wants(m, id) || (!m->backends.count && backend_is_oracle(id))) continue;
     if (!measure_was_stopped()) status = tune_backend(m, again, id, list, &count, error);
   }
   if (status == VYRE_OK && !count)

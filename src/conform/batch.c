@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "conform/batch.h"
 
+#include "backend/backend.h"
 #include "conform/edit.h"
 
 #include <stdio.h>
@@ -56,7 +57,8 @@ static bool compare_parts(const batch *b, const trial *trials, uint32_t count,
 static bool compare_merged(const batch *b, const trial *trials, uint32_t count, const trial *whole,
                            difference *out) {
   outcome expected, found;
-  if (!trial_run(whole, NULL, "ref", NULL, (trial_limits){0}, &expected)) return false;
+  if (!trial_run(whole, NULL, backend_oracle()->id, NULL, (trial_limits){0}, &expected))
+    return false;
   bool ok = trial_run(whole, NULL, b->backend, b->options, b->limits, &found), is_split = false;
   if (ok && found.status == VYRE_OK && expected.status == VYRE_OK)
     ok = compare_parts(b, trials, count, &expected, &found, out);

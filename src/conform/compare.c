@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "conform/compare.h"
 
+#include "backend/backend.h"
 #include "ir/program.h"
 
 #include <inttypes.h>
@@ -104,8 +105,8 @@ bool compare_run(const trial *t, vyre_program *program, const char *backend,
                  const vyre_compile_options *options, difference *out) {
   outcome expected, found;
   trial_limits for_ref = {.fuel = COMPARE_FUEL}, limits = for_ref;
-  if (strcmp(backend, "ref")) limits = (trial_limits){.timeout_ns = COMPARE_TIMEOUT_NS};
-  if (!trial_run(t, NULL, "ref", NULL, for_ref, &expected)) return false;
+  if (!backend_is_oracle(backend)) limits = (trial_limits){.timeout_ns = COMPARE_TIMEOUT_NS};
+  if (!trial_run(t, NULL, backend_oracle()->id, NULL, for_ref, &expected)) return false;
   bool ok = trial_run(t, program, backend, options, limits, &found);
   if (ok) {
     compare_outcomes(t, &expected, &found, out);

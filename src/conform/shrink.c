@@ -5,9 +5,10 @@
 // then the shape of the launch and the data.
 #include "conform/shrink.h"
 
+#include "backend/backend.h"
+#include "base/clock.h"
 #include "conform/edit.h"
 #include "conform/race.h"
-#include "base/clock.h"
 #include "ir/program.h"
 
 #include <stdlib.h>
@@ -256,7 +257,8 @@ bool shrink_difference(trial *t, const char *backend, const vyre_compile_options
                        shrink_limits limits, difference *out) {
   comparison c = {.backend = backend, .options = options};
   outcome first;
-  if (!trial_run(t, NULL, "ref", NULL, (trial_limits){.fuel = COMPARE_FUEL}, &first)) return false;
+  if (!trial_run(t, NULL, backend_oracle()->id, NULL, (trial_limits){.fuel = COMPARE_FUEL}, &first))
+    return false;
   c.fuel = first.operations * 2 + 10000;
   outcome_fini(&first);
   if (!compare_run(t, NULL, backend, options, &c.last) || c.last.verdict != DIFFERENT) return false;

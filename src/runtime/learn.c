@@ -83,7 +83,7 @@ static void gather(learn_job *j) {
   for (uint32_t i = 0; vyre_backend_name(i); i++) {
     const char *id = vyre_backend_name(i);
     // The interpreter is the oracle, not a contender.
-    if (!strcmp(id, "ref") || !strcmp(id, p->first->backend)) continue;
+    if (backend_is_oracle(id) || !strcmp(id, p->first->backend)) continue;
     vyre_error error = {0};
     uint32_t count = 0;
     vyre_status status = vyre_backend_devices(id, NULL, 0, &count, &error);

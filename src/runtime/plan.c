@@ -73,7 +73,7 @@ static void ask_routes(vyre_kernel *k, plan *p) {
 // that cannot be.
 static vyre_status make_first(vyre_kernel *k, variant **out, vyre_error *error) {
   const vyre_runtime *rt = k->runtime;
-  variant_request request = {.backend = rt->backend[0] ? rt->backend : "cpu",
+  variant_request request = {.backend = rt->backend[0] ? rt->backend : backend_usual()->id,
                              .origin = "first",
                              .tier = VYRE_TIER_QUICK,
                              .optimize = false};
@@ -81,9 +81,9 @@ static vyre_status make_first(vyre_kernel *k, variant **out, vyre_error *error) 
   bool can_fall_back = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
   if (!can_fall_back || rt->backend[0]) return status;
   runtime_notice(k->runtime, NOTICE_BACKEND_FAILED,
-                 "the cpu backend cannot run `%s`, so the interpreter does, slowly: %s",
-                 k->program->name, error ? error->message : "");
-  request.backend = "ref";
+                 "the %s backend cannot run `%s`, so the interpreter does, slowly: %s",
+                 request.backend, k->program->name, error ? error->message : "");
+  request.backend = backend_oracle()->id;
   return variant_make(k, &request, out, error);
 }
 

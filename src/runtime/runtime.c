@@ -85,9 +85,7 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
   vyre_runtime_options defaults = {0};
   if (!options) options = &defaults;
   if (options->backend && !backend_find(options->backend))
-    return error_set(error, VYRE_ERROR_ARGUMENT,
-                     "there is no backend `%s`. Fix: use one that `vyre devices` lists",
-                     options->backend);
+    return backend_unknown(options->backend, error);
   vyre_runtime *rt = calloc(1, sizeof *rt);
   if (!rt) return error_out_of_memory(error);
   rt->options = *options;

@@ -45,6 +45,7 @@ completes "ref" vyre run --backend re
 completes "a= x= y=" vyre run examples/saxpy.vyre ""
 completes "y" vyre run examples/saxpy.vyre --print y
 completes "text" vyre convert --to te
+completes "opencl" vyre compile examples/saxpy.vyre --emit op
 completes "examples/saxpy.vyre" vyre info examples/saxpy.vy
 
 command -v man >/dev/null && man --warnings -E UTF-8 -l $manual 2>&1 >/dev/null | grep . && complain "$manual has warnings"

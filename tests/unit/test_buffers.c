@@ -79,14 +79,14 @@ static vyre_status far_dispatch(void *state, const launch *l, vyre_report *repor
   return ref_backend.dispatch(state, &here, report, error);
 }
 
-static vyre_status far_probe(vyre_device *d, uint32_t capacity, uint32_t *count,
-                             vyre_error *error) {
-  return ref_backend.probe(d, capacity, count, error);
+static vyre_status far_probe(const backend *self, vyre_device *d, uint32_t capacity,
+                             uint32_t *count, vyre_error *error) {
+  return ref_backend.probe(self, d, capacity, count, error);
 }
 
-static vyre_status far_compile(vyre_program *p, const vyre_compile_options *o, void **state,
-                               vyre_error *error) {
-  return ref_backend.compile(p, o, state, error);
+static vyre_status far_compile(const backend *self, vyre_program *p, const vyre_compile_options *o,
+                               void **state, vyre_error *error) {
+  return ref_backend.compile(self, p, o, state, error);
 }
 
 static void far_release(void *state) {

@@ -234,18 +234,18 @@ static void variants_make_room_for_others(void **state) {
 static enum { WORKS, FAILS_PROBE, FAILS_COMPILE, FAILS_DISPATCH, LIES, FAILS_LATER } behaviour;
 static int fake_dispatches;
 
-static vyre_status fake_probe(vyre_device *d, uint32_t capacity, uint32_t *count,
-                              vyre_error *error) {
+static vyre_status fake_probe(const backend *self, vyre_device *d, uint32_t capacity,
+                              uint32_t *count, vyre_error *error) {
   if (behaviour == FAILS_PROBE)
     return error_set(error, VYRE_ERROR_BACKEND, "no device today. Fix: come back tomorrow");
-  return ref_backend.probe(d, capacity, count, error);
+  return ref_backend.probe(self, d, capacity, count, error);
 }
 
-static vyre_status fake_compile(vyre_program *p, const vyre_compile_options *o, void **out,
-                                vyre_error *error) {
+static vyre_status fake_compile(const backend *self, vyre_program *p, const vyre_compile_options *o,
+                                void **out, vyre_error *error) {
   if (behaviour == FAILS_COMPILE)
     return error_set(error, VYRE_ERROR_BACKEND, "the compiler is broken. Fix: mend it");
-  return ref_backend.compile(p, o, out, error);
+  return ref_backend.compile(self, p, o, out, error);
 }
 
 static vyre_status fake_dispatch(void *s, const launch *l, vyre_report *r, vyre_error *error) {

@@ -7,6 +7,7 @@
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/compile.h"
+#include "backend/cpu/forms.h"
 #include "backend/cpu/host.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -295,8 +296,10 @@ static void cpu_release(void *state) {
   free(s);
 }
 
-static vyre_status cpu_compile(vyre_program *program, const vyre_compile_options *options,
-                               void **state, vyre_error *error) {
+static vyre_status cpu_compile(const backend *self, vyre_program *program,
+                               const vyre_compile_options *options, void **state,
+                               vyre_error *error) {
+  (void)self;
   cpu_state *s = calloc(1, sizeof *s);
   if (!s || !(s->regions = calloc(program->region_count, sizeof *s->regions))) {
     free(s);
@@ -318,15 +321,10 @@ static vyre_status cpu_compile(vyre_program *program, const vyre_compile_options
   return status;
 }
 
-const char *cpu_remarks(const void *state) {
-  const cpu_state *s = state;
-  return s->kernels.remarks ? s->kernels.remarks : "";
-}
-
 // ---- probe --------------------------------------------------------------------------------------
 
-static vyre_status cpu_probe(vyre_device *devices, uint32_t capacity, uint32_t *count,
-                             vyre_error *error) {
+static vyre_status cpu_probe(const backend *self, vyre_device *devices, uint32_t capacity,
+                             uint32_t *count, vyre_error *error) {
   (void)error;
   *count = 1;
   if (!capacity) return VYRE_OK;
@@ -341,7 +339,7 @@ static vyre_status cpu_probe(vyre_device *devices, uint32_t capacity, uint32_t *
   if (pages > 0 && page > 0) devices[0].memory_bytes = (uint64_t)pages * (uint64_t)page;
   snprintf(devices[0].description, sizeof devices[0].description, "%s, %u threads", name,
            devices[0].compute_units);
-  device_adapter_name(devices[0].adapter, sizeof devices[0].adapter, "cpu", name,
+  device_adapter_name(devices[0].adapter, sizeof devices[0].adapter, self->id, name,
                       "llvm-" LLVM_VERSION_STRING);
   return VYRE_OK;
 }
@@ -349,6 +347,7 @@ static vyre_status cpu_probe(vyre_device *devices, uint32_t capacity, uint32_t *
 const backend cpu_backend = {
     .id = "cpu",
     .summary = "this CPU: vectorised by LLVM, all cores",
+    .forms = cpu_forms,
     .probe = cpu_probe,
     .compile = cpu_compile,
     .dispatch = cpu_dispatch,

@@ -8,7 +8,4 @@
 
 extern const backend cpu_backend;
 
-// What the code generator noted about an executable's regions, one line each; "" when nothing.
-const char *cpu_remarks(const void *state);
-
 #endif

@@ -5,6 +5,7 @@
 // cannot be killed through OpenCL; see docs/BACKENDS.md for what a time limit means here.
 #include "backend/opencl/opencl.h"
 
+#include "backend/opencl/forms.h"
 #include "backend/opencl/instance.h"
 #include "backend/opencl/residency.h"
 #include "backend/opencl/room.h"
@@ -33,8 +34,9 @@ typedef struct opencl_state {
 
 // ---- probe --------------------------------------------------------------------------------------
 
-static vyre_status opencl_probe(vyre_device *devices, uint32_t capacity, uint32_t *count,
-                                vyre_error *error) {
+static vyre_status opencl_probe(const backend *self, vyre_device *devices, uint32_t capacity,
+                                uint32_t *count, vyre_error *error) {
+  (void)self;
   opencl_device *all = opencl_devices(count, error);
   if (!all) return error ? error->status : VYRE_ERROR_UNSUPPORTED;
   for (uint32_t i = 0; i < *count && i < capacity; i++) {
@@ -122,8 +124,10 @@ static vyre_status prepare(opencl_state *s, vyre_program *program,
   return status;
 }
 
-static vyre_status opencl_compile(vyre_program *program, const vyre_compile_options *options,
-                                  void **state, vyre_error *error) {
+static vyre_status opencl_compile(const backend *self, vyre_program *program,
+                                  const vyre_compile_options *options, void **state,
+                                  vyre_error *error) {
+  (void)self;
   vyre_error own; // the status is read from it
   if (!error) error = &own;
   opencl_state *s = calloc(1, sizeof *s);
@@ -184,6 +188,7 @@ static vyre_status opencl_dispatch(void *state, const launch *l, vyre_report *re
 const backend opencl_backend = {
     .id = "opencl",
     .summary = "OpenCL devices: GPUs, and CPUs through PoCL",
+    .forms = opencl_forms,
     .probe = opencl_probe,
     .compile = opencl_compile,
     .dispatch = opencl_dispatch,

@@ -199,8 +199,9 @@ static vyre_status ref_dispatch(void *state, const launch *l, vyre_report *repor
   return ref_run(state, l, NULL, report, error);
 }
 
-static vyre_status ref_probe(vyre_device *devices, uint32_t capacity, uint32_t *count,
-                             vyre_error *error) {
+static vyre_status ref_probe(const backend *self, vyre_device *devices, uint32_t capacity,
+                             uint32_t *count, vyre_error *error) {
+  (void)self;
   (void)error;
   *count = 1;
   if (capacity)
@@ -214,8 +215,10 @@ static vyre_status ref_probe(vyre_device *devices, uint32_t capacity, uint32_t *
   return VYRE_OK;
 }
 
-static vyre_status ref_compile(vyre_program *program, const vyre_compile_options *options,
-                               void **state, vyre_error *error) {
+static vyre_status ref_compile(const backend *self, vyre_program *program,
+                               const vyre_compile_options *options, void **state,
+                               vyre_error *error) {
+  (void)self;
   (void)options;
   vyre_program *expanded = NULL;
   vyre_status status = math_expand(program, &expanded, error);
