@@ -20,8 +20,9 @@ typedef struct name_set {
   bool failed;
 } name_set;
 
-// A valid identifier like `wanted` (may be NULL) that nobody took yet: reserved words and taken
-// names get a suffix. Lives as long as the set; "" when out of memory.
+// A valid identifier like `wanted` (may be NULL) that nobody took yet and that means nothing else
+// in OpenCL C: every name has a prefix, taken names get a suffix. Lives as long as the set; "" when
+// out of memory.
 const char *names_take(name_set *set, const char *wanted, const char *fallback);
 void names_fini(name_set *set);
 
@@ -83,10 +84,10 @@ const char *emit_memory_type(vyre_type type);  // bool in memory is uchar
 void emit_operand(emitter *e, ref value);      // an expression that binds tighter than any operator
 void emit_whole(emitter *e, ref value);        // one that no operator stands beside
 void emit_expression(emitter *e, uint32_t op); // the value of a pure operation, load or get
-// An access of memory: the bound check without its result, e.g. `i < x_len`; false when the access
-// is always in bounds and nothing was written.
+// An access of memory: the bound check without its result, e.g. `v_i < v_x_len`; false when the
+// access is always in bounds and nothing was written.
 bool emit_check(emitter *e, const inst *in);
-void emit_element(emitter *e, const inst *in); // `x[i]`
+void emit_element(emitter *e, const inst *in); // `v_x[v_i]`
 void emit_atomic_call(emitter *e, const inst *in);
 void emit_zero(emitter *e, vyre_type type);
 void emit_const(emitter *e, vyre_type type, uint64_t bits);
