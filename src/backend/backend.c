@@ -4,10 +4,10 @@
 #include "backend/cpu/cpu.h"
 #include "backend/opencl/opencl.h"
 #include "backend/ref/ref.h"
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +90,7 @@ void device_adapter_name(char *out, size_t size, const char *id, const char *dev
   snprintf(out, size, "%s-%s-%s", id, device, driver);
   char *to = out;
   for (const char *from = out; *from; from++) {
-    unsigned char c = (unsigned char)*from;
-    char safe = isalnum(c) || c == '.' || c == '_' ? (char)tolower(c) : '-';
+    char safe = ascii_is_word(*from) || *from == '.' ? ascii_lower(*from) : '-';
     if (safe != '-' || (to > out && to[-1] != '-')) *to++ = safe; // no runs of dashes
   }
   *to = 0;

@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/paths.h"
 #include "base/toml.h"
 
@@ -149,7 +150,7 @@ vyre_status conformance_record(const char *adapter, const conformance_failure *f
   if (!count) {
     if (unlink(path) && errno != ENOENT)
       status = error_set(error, VYRE_ERROR_IO, "%s cannot be removed: %s. Fix: remove it", path,
-                         strerror(errno));
+                         format_errno(errno));
     free(path);
     return status;
   }

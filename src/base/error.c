@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 
+#include "base/format.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,7 @@ vyre_status error_setv(vyre_error *error, vyre_status status, const char *format
   error->status = status;
   error->line = error->column = 0;
   error->code[0] = error->file[0] = error->excerpt[0] = 0;
-  vsnprintf(error->message, sizeof error->message, format, args);
+  format_textv(error->message, sizeof error->message, format, args);
   return status;
 }
 

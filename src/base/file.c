@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static vyre_status io_error(vyre_error *error, const char *what, const char *pat
                     : reason == EISDIR ? "name a file, not a directory"
                                        : "check the path and the disk";
   return error_set(error, VYRE_ERROR_IO, "cannot %s `%s`: %s. Fix: %s", what, path,
-                   strerror(reason), fix);
+                   format_errno(reason), fix);
 }
 
 static vyre_status read_all(int fd, const char *path, size_t max_bytes, char **out, size_t *size,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/filename.h"
 
+#include "base/ascii.h"
 #include "base/hash.h"
 
 #include <stdbool.h>
@@ -8,8 +9,7 @@
 #include <string.h>
 
 static bool is_safe(char c, bool first) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_' || c == '+' || (c == '.' && !first);
+  return ascii_is_word(c) || c == '-' || c == '+' || (c == '.' && !first);
 }
 
 void filename_make_safe(const char *name, char out[FILENAME_SAFE]) {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +50,7 @@ vyre_status lockfile_acquire(const char *path, uint64_t timeout_ns, int *lock, v
     status = error_set(error, VYRE_ERROR_IO,
                        "cannot lock `%s`: %s. Fix: use a directory that can be written, or set "
                        "VYRE_HOME to one",
-                       name, strerror(reason));
+                       name, format_errno(reason));
   if (reason && fd >= 0) close(fd);
   if (!reason) *lock = fd;
   free(name);
@@ -106,7 +107,7 @@ vyre_status lockfile_set_aside(const char *path, const note_sink *notes, vyre_er
   return error_set(error, VYRE_ERROR_IO,
                    "cannot set aside the damaged file `%s`: %s. Fix: move it, and its .corrupt "
                    "copies, away",
-                   path, strerror(reason));
+                   path, format_errno(reason));
 }
 
 // ---- updating ----------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/strbuf.h"
 
+#include "base/format.h"
 #include "base/vec.h"
 
-#include <stdio.h>
 #include <string.h>
 
 char *strbuf_reserve(strbuf *s, size_t size) {
@@ -38,11 +38,11 @@ void strbuf_putc(strbuf *s, char c) {
 void strbuf_vprintf(strbuf *s, const char *format, va_list args) {
   va_list again;
   va_copy(again, args);
-  int need = vsnprintf(NULL, 0, format, again);
+  int need = format_textv(NULL, 0, format, again);
   va_end(again);
   char *to = need < 0 ? NULL : strbuf_reserve(s, (size_t)need);
   if (!to) return;
-  vsnprintf(to, (size_t)need + 1, format, args);
+  format_textv(to, (size_t)need + 1, format, args);
   s->size += (size_t)need;
 }
 

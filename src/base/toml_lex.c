@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/toml_lex.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -22,8 +23,7 @@ bool toml_lex_no_memory(toml_lexer *s) {
 }
 
 bool toml_lex_is_bare(int c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-';
+  return ascii_is_word((char)c) || c == '-';
 }
 
 void toml_lex_skip_blanks(toml_lexer *s) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/args.h"
 
+#include "base/ascii.h"
+#include "base/decimal.h"
 #include "cli/nearest.h"
 #include "cli/number.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ int args_next(args *a) {
   if (word[1] == '-') return long_option(a, word);
   if (a->takes_build && is_build_option(word)) return build_option(a, word);
   for (const args_option *o = a->options; o->name; o++)
-    if (o->letter == word[1] && islower((unsigned char)o->letter))
+    if (o->letter == word[1] && ascii_is_lower(o->letter))
       return take_value(a, o, word[2] ? word + 2 : NULL);
   return unknown_option(a, word);
 }
@@ -93,7 +94,7 @@ bool args_u64(const args *a, const char *option, uint64_t *out) {
 
 bool args_seconds(const args *a, const char *option, uint64_t *out_ns) {
   char *end;
-  double seconds = strtod(a->value, &end);
+  double seconds = decimal_read_f64(a->value, &end);
   if (end != a->value && !*end && seconds > 0 && seconds < 1e9) {
     *out_ns = (uint64_t)(seconds * 1e9);
     if (!*out_ns) *out_ns = 1; // 0 would mean no limit

@@ -3,6 +3,7 @@
 // vyre: the library for people. Finds the command, runs it, and turns what happened into an exit
 // code: 0 fine, 1 the input is wrong, 2 usage, 3 environment.
 #include "base/error.h"
+#include "base/format.h"
 #include "cli/cli.h"
 #include "cli/nearest.h"
 
@@ -13,9 +14,9 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &check_command,   &fmt_command, &info_command,    &convert_command, &opt_command,
-    &compile_command, &run_command, &devices_command, &conform_command, &certify_command,
-    &tune_command, &explain_command, &profile_command, &cache_command,
+    &check_command,   &fmt_command,     &info_command,    &convert_command, &opt_command,
+    &compile_command, &run_command,     &devices_command, &conform_command, &certify_command,
+    &tune_command,    &explain_command, &profile_command, &cache_command,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -102,7 +103,7 @@ int main(int argc, char **argv) {
     vyre_error error;
     error_set(&error, VYRE_ERROR_IO,
               "cannot write to standard output: %s. Fix: check where it goes",
-              errno ? strerror(errno) : "write error");
+              errno ? format_errno(errno) : "write error");
     c.json = false;
     return cli_error(&c, &error);
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/number.h"
 
+#include "base/ascii.h"
+#include "base/decimal.h"
 #include "base/error.h"
+#include "base/format.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +15,7 @@
 
 bool number_read_u64(const char *text, const char **end, uint64_t *out) {
   bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-  if (!isxdigit((unsigned char)text[hex ? 2 : 0])) return false;
+  if (!ascii_is_hex_digit(text[hex ? 2 : 0])) return false;
   char *stop;
   errno = 0;
   *out = strtoull(text, &stop, hex ? 16 : 10);
@@ -58,10 +60,10 @@ static vyre_status read_float(const char *text, vyre_type type, uint64_t *bits, 
   double wide = 0;
   float narrow = 0;
   if (type == VYRE_F64)
-    wide = strtod(text, &end);
+    wide = decimal_read_f64(text, &end);
   else
-    narrow = strtof(text, &end);
-  if (end == text || *end || isspace((unsigned char)*text))
+    narrow = decimal_read_f32(text, &end);
+  if (end == text || *end || ascii_is_space(*text))
     return refuse(text, type, "write a number such as 2.5, 1e-3, nan or -inf", error);
   bool named = strpbrk(text, "iI") != NULL; // inf
   if (!named && (type == VYRE_F64 ? isinf(wide) : isinf(narrow)))
@@ -90,8 +92,9 @@ static void show_float(double value, bool narrow, char out[NUMBER_TEXT]) {
   }
   int least = fabs(value) >= 10 && fabs(value) < 1e7 ? 7 : 1; // 10 and not 1e+01
   for (int digits = least; digits <= 17; digits++) {
-    snprintf(out, NUMBER_TEXT, "%.*g", digits, value);
-    if (narrow ? strtof(out, NULL) == (float)value : strtod(out, NULL) == value) return;
+    format_text(out, NUMBER_TEXT, "%.*g", digits, value);
+    if (narrow ? decimal_read_f32(out, NULL) == (float)value : decimal_read_f64(out, NULL) == value)
+      return;
   }
 }
 

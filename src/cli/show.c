@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/show.h"
 
+#include "base/decimal.h"
+#include "base/format.h"
 #include "cli/number.h"
 
 #include <inttypes.h>
@@ -10,13 +12,13 @@
 
 const char *show_time(uint64_t ns, char *out) {
   if (ns < 1000)
-    snprintf(out, SHOW_TEXT, "%" PRIu64 " ns", ns);
+    format_text(out, SHOW_TEXT, "%" PRIu64 " ns", ns);
   else if (ns < 1000000)
-    snprintf(out, SHOW_TEXT, "%.3g us", (double)ns / 1e3);
+    format_text(out, SHOW_TEXT, "%.3g us", (double)ns / 1e3);
   else if (ns < 1000000000)
-    snprintf(out, SHOW_TEXT, "%.3g ms", (double)ns / 1e6);
+    format_text(out, SHOW_TEXT, "%.3g ms", (double)ns / 1e6);
   else
-    snprintf(out, SHOW_TEXT, "%.3f s", (double)ns / 1e9);
+    format_text(out, SHOW_TEXT, "%.3f s", (double)ns / 1e9);
   return out;
 }
 
@@ -26,9 +28,9 @@ const char *show_bytes(uint64_t bytes, char *out) {
   int unit = 0;
   while (value >= 1024 && unit < 6) value /= 1024, unit++;
   if (unit)
-    snprintf(out, SHOW_TEXT, "%.1f %s", value, units[unit]);
+    format_text(out, SHOW_TEXT, "%.1f %s", value, units[unit]);
   else
-    snprintf(out, SHOW_TEXT, "%" PRIu64 " B", bytes);
+    format_text(out, SHOW_TEXT, "%" PRIu64 " B", bytes);
   return out;
 }
 
@@ -77,7 +79,7 @@ static json_t *element_json(vyre_type type, uint64_t bits) {
   number_show(type, bits, text);
   if (type == VYRE_BOOL) return json_boolean(bits & 0xff);
   if (type == VYRE_F32 || type == VYRE_F64) {
-    json_t *value = json_real(strtod(text, NULL));
+    json_t *value = json_real(decimal_read_f64(text, NULL));
     return value ? value : json_string(text); // jansson makes no real of nan and inf
   }
   if (type == VYRE_U64 && bits > INT64_MAX) return json_string(text);

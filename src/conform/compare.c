@@ -2,6 +2,7 @@
 #include "conform/compare.h"
 
 #include "backend/backend.h"
+#include "base/format.h"
 #include "ir/program.h"
 
 #include <inttypes.h>
@@ -26,9 +27,9 @@ static void print_value(vyre_type type, uint64_t bits, char *out, size_t size) {
   memcpy(&f, &low, sizeof f);
   memcpy(&d, &bits, sizeof d);
   if (type == VYRE_F32)
-    snprintf(out, size, "%.9g (0x%08x)", (double)f, low);
+    format_text(out, size, "%.9g (0x%08x)", (double)f, low);
   else if (type == VYRE_F64)
-    snprintf(out, size, "%.17g (0x%016" PRIx64 ")", d, bits);
+    format_text(out, size, "%.17g (0x%016" PRIx64 ")", d, bits);
   else if (type_is_signed(type))
     snprintf(out, size, "%" PRId64, (int64_t)type_canonical_bits(type, bits));
   else

@@ -524,7 +524,7 @@ static bool emit_inst(parser *p, node *n) {
 
 static bool emit_literal(parser *p, node *n) {
   uint64_t bits = 0;
-  literal_fit fit = literal_bits(&n->literal, p->text, (vyre_type)n->type, p->c_locale, &bits);
+  literal_fit fit = literal_bits(&n->literal, p->text, (vyre_type)n->type, &bits);
   if (fit != LITERAL_FITS) return fail_literal(p, n, fit);
   builder_at(p->builder, n->offset);
   n->result = vyre_build_const(p->builder, (vyre_type)n->type, bits);

@@ -4,24 +4,13 @@
 // before a token (comments, blank lines) is collected until the parser says where it belongs.
 #include "ir/text_parser.h"
 
+#include "base/ascii.h"
 #include "ir/limits.h"
 
 #include <string.h>
 
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 static bool is_letter(char c) {
-  return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
-}
-
-static bool is_word_char(char c) {
-  return is_letter(c) || is_digit(c);
-}
-
-static bool is_hex_digit(char c) {
-  return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+  return ascii_is_letter(c) || c == '_';
 }
 
 // A byte of the text, 0 past its end.
@@ -109,14 +98,14 @@ void parser_comment_after(parser *p, uint32_t kind, uint32_t anchor) {
 static void lex_word(parser *p) {
   token *t = &p->token;
   uint32_t at = t->offset;
-  while (is_word_char(byte_at(p, at)) ||
-         (at > t->offset && byte_at(p, at) == '.' && is_word_char(byte_at(p, at + 1))))
+  while (ascii_is_word(byte_at(p, at)) ||
+         (at > t->offset && byte_at(p, at) == '.' && ascii_is_word(byte_at(p, at + 1))))
     at++;
   uint32_t base = at - t->offset;
   if (byte_at(p, at) == '$') {
     uint32_t digits = at + 1;
-    while (is_digit(byte_at(p, digits))) digits++;
-    if (digits == at + 1 || digits > at + 11 || is_word_char(byte_at(p, digits))) {
+    while (ascii_is_digit(byte_at(p, digits))) digits++;
+    if (digits == at + 1 || digits > at + 11 || ascii_is_word(byte_at(p, digits))) {
       parser_fail(p, TEXT_P003, at,
                   "`$` marks a number that makes a name unique. Fix: write at most 10 digits after "
                   "it, as in x$2");
@@ -139,7 +128,7 @@ static void lex_word(parser *p) {
 }
 
 static uint32_t skip_digits(const parser *p, uint32_t at, bool is_hex) {
-  while (is_hex ? is_hex_digit(byte_at(p, at)) : is_digit(byte_at(p, at))) at++;
+  while (is_hex ? ascii_is_hex_digit(byte_at(p, at)) : ascii_is_digit(byte_at(p, at))) at++;
   return at;
 }
 
@@ -163,7 +152,7 @@ static uint32_t scan_number(parser *p, bool *is_float) {
   }
   uint32_t sign = byte_at(p, at + 1) == '+' || byte_at(p, at + 1) == '-';
   bool has_exponent =
-      (byte_at(p, at) | 0x20) == (is_hex ? 'p' : 'e') && is_digit(byte_at(p, at + 1 + sign));
+      (byte_at(p, at) | 0x20) == (is_hex ? 'p' : 'e') && ascii_is_digit(byte_at(p, at + 1 + sign));
   if (has_exponent) at = skip_digits(p, at + 1 + sign, false);
   if (is_hex && has_point && !has_exponent)
     return parser_fail(p, TEXT_P002, begin,
@@ -177,7 +166,7 @@ static void lex_number(parser *p) {
   bool is_float = false;
   uint32_t end = scan_number(p, &is_float), at = end;
   if (!end) return;
-  while (is_word_char(byte_at(p, at))) at++;
+  while (ascii_is_word(byte_at(p, at))) at++;
   vyre_type suffix = VYRE_VOID;
   if (at > end) {
     suffix = type_from_name(p->text + end, at - end);
@@ -280,7 +269,7 @@ void parser_next(parser *p) {
     set_token(p, TOKEN_NEWLINE, 1);
   else if (is_letter(c) || c == '$')
     lex_word(p);
-  else if (is_digit(c))
+  else if (ascii_is_digit(c))
     lex_number(p);
   else
     lex_sign(p, c);

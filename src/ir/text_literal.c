@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "ir/text_literal.h"
 
-#include <float.h>
+#include "base/decimal.h"
+
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,21 +36,20 @@ static literal_fit int_bits(const literal *l, vyre_type type, uint64_t *bits) {
 }
 
 static literal_fit float_bits(const literal *l, const char *source, vyre_type type,
-                              locale_t c_locale, uint64_t *bits) {
+                              uint64_t *bits) {
   char stack[64], *text = stack;
   if (l->size >= sizeof stack && !(text = malloc((size_t)l->size + 1))) return LITERAL_NO_MEMORY;
   memcpy(text, source + l->offset, l->size);
   text[l->size] = 0;
-  // f32 is read as such: going through f64 would round twice.
   bool is_finite;
   if (type == VYRE_F32) {
-    float value = strtof_l(text, NULL, c_locale);
+    float value = decimal_read_f32(text, NULL);
     uint32_t word;
     memcpy(&word, &value, sizeof word);
     *bits = word | (uint64_t)l->is_negative << 31;
     is_finite = isfinite(value);
   } else {
-    double value = strtod_l(text, NULL, c_locale);
+    double value = decimal_read_f64(text, NULL);
     memcpy(bits, &value, sizeof value);
     *bits |= (uint64_t)l->is_negative << 63;
     is_finite = isfinite(value);
@@ -59,54 +58,12 @@ static literal_fit float_bits(const literal *l, const char *source, vyre_type ty
   return is_finite ? LITERAL_FITS : LITERAL_OUT_OF_RANGE;
 }
 
-literal_fit literal_bits(const literal *l, const char *source, vyre_type type, locale_t c_locale,
-                         uint64_t *bits) {
+literal_fit literal_bits(const literal *l, const char *source, vyre_type type, uint64_t *bits) {
   if (l->is_float ? !type_is_float(type) : !type_is_int(type)) return LITERAL_WRONG_KIND;
-  return l->is_float ? float_bits(l, source, type, c_locale, bits) : int_bits(l, type, bits);
+  return l->is_float ? float_bits(l, source, type, bits) : int_bits(l, type, bits);
 }
 
 // ---- printing -----------------------------------------------------------------------------------
-
-static bool gives_back(const char *text, double value, bool is_f32, locale_t c_locale) {
-  return is_f32 ? strtof_l(text, NULL, c_locale) == (float)value
-                : strtod_l(text, NULL, c_locale) == value;
-}
-
-// Writes |value| as d.ddde+XX with the fewest digits that give it back. A decimal of at most
-// FLT_DIG or DBL_DIG digits survives the way to a normal float and back, so the shortest one is
-// among the first candidates tried; only subnormals need the search from one digit on.
-static void shortest(char *text, size_t size, double value, bool is_f32, locale_t c_locale) {
-  bool is_normal = value >= (is_f32 ? (double)FLT_MIN : DBL_MIN);
-  int digits = !is_normal ? 1 : is_f32 ? FLT_DIG : DBL_DIG;
-  do snprintf(text, size, "%.*e", digits - 1, value);
-  while (digits++ < DBL_DECIMAL_DIG && !gives_back(text, value, is_f32, c_locale));
-}
-
-static void print_float(strbuf *s, double value, bool is_f32, locale_t c_locale) {
-  char text[40], digits[32];
-  if (signbit(value)) strbuf_putc(s, '-');
-  shortest(text, sizeof text, fabs(value), is_f32, c_locale);
-  int count = 0;
-  const char *p = text;
-  for (; *p != 'e'; p++)
-    if (*p != '.') digits[count++] = *p;
-  long exponent = strtol(p + 1, NULL, 10); // of the first digit
-  while (count > 1 && digits[count - 1] == '0') count--;
-  if (exponent >= -5 && exponent < 16) {
-    for (long place = exponent < 0 ? 0 : exponent; place >= 0 || exponent - place < count;
-         place--) {
-      if (place == -1) strbuf_putc(s, '.');
-      long i = exponent - place;
-      strbuf_putc(s, i < 0 || i >= count ? '0' : digits[i]);
-    }
-    if (count <= exponent + 1) strbuf_puts(s, ".0");
-    return;
-  }
-  strbuf_putc(s, digits[0]);
-  if (count > 1) strbuf_putc(s, '.');
-  strbuf_add(s, digits + 1, (size_t)count - 1);
-  strbuf_printf(s, "e%ld", exponent);
-}
 
 bool literal_tells_type(vyre_type type, uint64_t bits) {
   switch (type) {
@@ -124,7 +81,7 @@ static void print_special(strbuf *s, vyre_type type, uint64_t bits) {
   strbuf_printf(s, "%s_%s", fraction ? "nan" : is_negative ? "-inf" : "inf", type_table[type].name);
 }
 
-void literal_print(strbuf *s, vyre_type type, uint64_t bits, bool as_hex, locale_t c_locale) {
+void literal_print(strbuf *s, vyre_type type, uint64_t bits, bool as_hex) {
   if (type == VYRE_BOOL) {
     strbuf_puts(s, bits ? "true" : "false");
   } else if (literal_tells_type(type, bits)) {
@@ -133,11 +90,11 @@ void literal_print(strbuf *s, vyre_type type, uint64_t bits, bool as_hex, locale
     float value;
     uint32_t word = (uint32_t)bits;
     memcpy(&value, &word, sizeof value);
-    print_float(s, (double)value, true, c_locale);
+    decimal_print(s, (double)value, true);
   } else if (type == VYRE_F64) {
     double value;
     memcpy(&value, &bits, sizeof value);
-    print_float(s, value, false, c_locale);
+    decimal_print(s, value, false);
   } else if (type_is_signed(type)) {
     strbuf_printf(s, as_hex && (int64_t)bits > 9 ? "0x%llx" : "%lld", (long long)bits);
   } else {

@@ -9,8 +9,6 @@
 #include "base/strbuf.h"
 #include "ir/types.h"
 
-#include <locale.h>
-
 typedef struct literal {
   uint64_t magnitude;    // of an integer
   uint32_t offset, size; // its text in the source, without sign and suffix
@@ -29,12 +27,11 @@ typedef enum literal_fit {
 
 // Fills `magnitude` and `is_huge` of an integer from its text.
 void literal_read_int(literal *l, const char *source);
-// `c_locale` is newlocale(LC_ALL_MASK, "C", 0). *bits is set when the result is LITERAL_FITS.
-literal_fit literal_bits(const literal *l, const char *source, vyre_type type, locale_t c_locale,
-                         uint64_t *bits);
+// *bits is set when the result is LITERAL_FITS.
+literal_fit literal_bits(const literal *l, const char *source, vyre_type type, uint64_t *bits);
 
-// Prints a constant without a suffix. The thread must use the C locale, given as `c_locale` too.
-void literal_print(strbuf *s, vyre_type type, uint64_t bits, bool as_hex, locale_t c_locale);
+// Prints a constant without a suffix.
+void literal_print(strbuf *s, vyre_type type, uint64_t bits, bool as_hex);
 // Whether the text of the constant says its type: true, inf_f32.
 bool literal_tells_type(vyre_type type, uint64_t bits);
 

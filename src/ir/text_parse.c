@@ -268,7 +268,6 @@ static void parser_fini(parser *p) {
   vec_free(&p->nodes);
   vec_free(&p->operands);
   vec_free(&p->opens);
-  if (p->c_locale) freelocale(p->c_locale);
   vyre_builder_free(p->builder);
 }
 
@@ -298,8 +297,7 @@ vyre_status vyre_program_parse(const char *text, size_t size, const char *name, 
     return text_rules[TEXT_P004].status;
   }
   parser p = {.text = text ? text : "", .file = name, .size = (uint32_t)size, .error = error};
-  p.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!p.c_locale || !symbols_init(&p.symbols)) parser_fail_memory(&p);
+  if (!symbols_init(&p.symbols)) parser_fail_memory(&p);
   if (p.status == VYRE_OK) read_text(&p);
   vyre_status status = p.status == VYRE_OK ? finish(&p, out) : p.status;
   parser_fini(&p);

@@ -96,7 +96,6 @@ typedef struct parser {
   bool has_scanned; // buffers further down are known
   bool has_code;    // in a region: something after the shared arrays
 
-  locale_t c_locale;
   vyre_builder *builder;
   vyre_status status;
   vyre_error *error;

@@ -500,10 +500,8 @@ static bool printer_init(printer *pr) {
   pr->shared_numbers = calloc(p->shared_count + 1u, sizeof(uint32_t));
   pr->number_at = calloc(p->const_count + 1u, sizeof(uint32_t));
   pr->number_size = calloc(p->const_count + 1u, sizeof(uint32_t));
-  pr->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   return symbols_init(&pr->symbols) && pr->ops && pr->param_numbers && pr->buffer_numbers &&
-         pr->shared_numbers && pr->number_at && pr->number_size && pr->c_locale &&
-         sort_comments(pr);
+         pr->shared_numbers && pr->number_at && pr->number_size && sort_comments(pr);
 }
 
 static void printer_fini(printer *pr) {
@@ -524,18 +522,15 @@ static void printer_fini(printer *pr) {
   free(pr->shared_numbers);
   free(pr->number_at);
   free(pr->number_size);
-  if (pr->c_locale) freelocale(pr->c_locale);
 }
 
 static void print_program(printer *pr) {
-  locale_t kept = uselocale(pr->c_locale);
   count_uses(pr);
   put_program(pr);
   put_header(pr);
   for (uint32_t i = 0; i < pr->program->region_count && !pr->failed; i++)
     put_region(pr, &pr->program->regions[i]);
   comments_before_item(pr);
-  uselocale(kept);
 }
 
 vyre_status vyre_program_print(const vyre_program *program, char **out, size_t *size,

@@ -161,14 +161,14 @@ static void put_constant(printer *pr, ref r, bool with_suffix, bool as_hex) {
   if (type_is_float(type)) { // finding the shortest digits takes time: once per constant
     if (!pr->number_at[i]) {
       size_t at = pr->numbers.size;
-      literal_print(&pr->numbers, type, c->bits, false, pr->c_locale);
+      literal_print(&pr->numbers, type, c->bits, false);
       pr->number_at[i] = (uint32_t)at + 1;
       pr->number_size[i] = (uint32_t)(pr->numbers.size - at);
     }
     if (!pr->numbers.failed)
       strbuf_add(&pr->line, pr->numbers.at + pr->number_at[i] - 1, pr->number_size[i]);
   } else {
-    literal_print(&pr->line, type, c->bits, as_hex, pr->c_locale);
+    literal_print(&pr->line, type, c->bits, as_hex);
   }
   if (with_suffix && !literal_tells_type(type, c->bits)) line_puts(pr, type_table[type].name);
 }

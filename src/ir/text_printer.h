@@ -53,7 +53,6 @@ typedef struct print_block {
 
 typedef struct printer {
   const vyre_program *program;
-  locale_t c_locale;
   bool failed;
   strbuf out;
 

@@ -6,6 +6,7 @@
 // operation has been checked, cleared when the block that holds it is closed.
 #include "ir/verify.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "ir/limits.h"
 #include "ir/verify_barrier.h"
@@ -604,15 +605,11 @@ static vyre_status check_region(checker *c, region *r, uint32_t *fault) {
 
 // ---- interface ----------------------------------------------------------------------------------
 
-static bool is_name_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static bool is_name(const char *name) {
   size_t size = 0;
-  while (is_name_byte(name[size]) || (name[size] == '.' && size && is_name_byte(name[size + 1])))
+  while (ascii_is_word(name[size]) || (name[size] == '.' && size && ascii_is_word(name[size + 1])))
     size++;
-  return !name[size] && size > 0 && size <= LIMIT_NAME && !(name[0] >= '0' && name[0] <= '9');
+  return !name[size] && size > 0 && size <= LIMIT_NAME && !ascii_is_digit(name[0]);
 }
 
 static vyre_status check_name(const char *name, vyre_error *error) {

@@ -4,6 +4,7 @@
 // that measured it, so a file may be copied, shared or merged and nothing changes hands.
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/strbuf.h"
 #include "profile/store_db.h"
 
@@ -52,7 +53,7 @@ vyre_status store_export(store *s, const char *path, vyre_error *error) {
     else if (reason)
       status = error_set(error, VYRE_ERROR_IO,
                          "cannot write `%s`: %s. Fix: choose a directory that can be written", path,
-                         strerror(reason));
+                         format_errno(reason));
     if (status != VYRE_OK) (void)unlink(temporary);
   }
   free(temporary);

@@ -10,7 +10,6 @@
 #include "../text_programs.h"
 
 #include <dirent.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -293,31 +292,6 @@ static void floats_are_shortest(void **state) {
   vyre_program_release(p);
 }
 
-// Where a comma stands in numbers, a text means and prints the same.
-static void locale_does_not_matter(void **state) {
-  (void)state;
-  char folder[] = "/tmp/vyre_locale_XXXXXX", command[200];
-  assert_non_null(mkdtemp(folder));
-  snprintf(command, sizeof command,
-           "localedef -i de_DE -f UTF-8 --no-archive %s/de_DE.UTF-8 2>/dev/null", folder);
-  bool is_made = system(command) == 0;
-  setenv("LOCPATH", folder, 1);
-  bool is_set = is_made && setlocale(LC_ALL, "de_DE.UTF-8");
-  snprintf(command, sizeof command, "rm -r %s", folder);
-  assert_int_equal(system(command), 0);
-  if (!is_set) {
-    print_message("skipped: no locale with a comma can be made here\n");
-    skip();
-  }
-  char comma[8];
-  snprintf(comma, sizeof comma, "%.1f", 0.5);
-  assert_string_equal(comma, "0,5");
-  assert_kept("  let f = 0.1f32\n  let g = 1.5e-20f64\n  x[0] = 16777216.0\n");
-  snprintf(comma, sizeof comma, "%.1f", 0.5);
-  assert_string_equal(comma, "0,5");
-  setlocale(LC_ALL, "C");
-}
-
 static void negation_of_a_number(void **state) {
   (void)state;
   assert_kept("  x[0] = neg(1.0) + -1.0\n  x[1] = neg(-1.0)\n  x[2] = -(-a)\n");
@@ -598,7 +572,6 @@ int main(void) {
       cmocka_unit_test(numbers_get_their_types),
       cmocka_unit_test(numbers_at_the_edges),
       cmocka_unit_test(floats_are_shortest),
-      cmocka_unit_test(locale_does_not_matter),
       cmocka_unit_test(negation_of_a_number),
       cmocka_unit_test(evaluation_order),
       cmocka_unit_test(values_out_of_order),

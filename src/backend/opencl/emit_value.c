@@ -5,6 +5,8 @@
 // short operands and a shift would see 32 bits.
 #include "backend/opencl/emit_state.h"
 
+#include "base/decimal.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,9 +36,15 @@ static void put(emitter *e, const char *text) {
 
 // ---- constants ----------------------------------------------------------------------------------
 
+static void put_decimal(emitter *e, double value, bool is_f32) {
+  if (signbit(value)) put(e, "(");
+  decimal_print(&e->body, value, is_f32);
+  if (is_f32) put(e, "f");
+  if (signbit(value)) put(e, ")");
+}
+
 static void put_f32(emitter *e, uint32_t bits) {
   float f;
-  char text[40];
   memcpy(&f, &bits, sizeof f);
   if (f != f || (bits << 1 && !(bits & 0x7f800000u))) { // NaN, and subnormals that a compiler
     strbuf_printf(&e->body, "as_float(0x%08xu)", bits); // might flush when it reads them
@@ -46,29 +54,17 @@ static void put_f32(emitter *e, uint32_t bits) {
     put(e, f < 0 ? "(-INFINITY)" : "INFINITY");
     return;
   }
-  snprintf(text, sizeof text, "%.9g", (double)f);
-  for (int digits = 1; digits < 9; digits++) { // the shortest that reads back
-    char shorter[40];
-    snprintf(shorter, sizeof shorter, "%.*g", digits, (double)f);
-    if (strtof(shorter, NULL) != f) continue;
-    memcpy(text, shorter, sizeof text);
-    break;
-  }
-  bool has_point = strpbrk(text, ".e") != NULL;
-  strbuf_printf(&e->body, text[0] == '-' ? "(%s%sf)" : "%s%sf", text, has_point ? "" : ".0");
+  put_decimal(e, (double)f, true);
 }
 
 static void put_f64(emitter *e, uint64_t bits) {
   double d;
-  char text[40];
   memcpy(&d, &bits, sizeof d);
   if (d != d || isinf(d) || (bits << 1 && !(bits & 0x7ff0000000000000u))) {
     strbuf_printf(&e->body, "as_double(0x%016" PRIx64 "UL)", bits);
     return;
   }
-  snprintf(text, sizeof text, "%.17g", d);
-  bool has_point = strpbrk(text, ".e") != NULL;
-  strbuf_printf(&e->body, text[0] == '-' ? "(%s%s)" : "%s%s", text, has_point ? "" : ".0");
+  put_decimal(e, d, false);
 }
 
 void emit_const(emitter *e, vyre_type type, uint64_t bits) {

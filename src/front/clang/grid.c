@@ -4,7 +4,8 @@
 // numbers and lengths of buffers in elements, one to three of them.
 #include "front/clang/lower.h"
 
-#include <ctype.h>
+#include "base/ascii.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +23,9 @@ static uint32_t split(lowering *l, const char **items, size_t *sizes) {
   if (!end) refuse(l, text, strlen(text));
   for (const char *p = at;; p++) {
     if (p < end && *p != ',') continue;
-    while (at < p && isspace((unsigned char)*at)) at++;
+    while (at < p && ascii_is_space(*at)) at++;
     size_t size = (size_t)(p - at);
-    while (size && isspace((unsigned char)at[size - 1])) size--;
+    while (size && ascii_is_space(at[size - 1])) size--;
     if (!size || count == 3) refuse(l, text, strlen(text));
     items[count] = at;
     sizes[count++] = size;
@@ -58,7 +59,7 @@ static ref length_of(lowering *l, const decl *d) {
 static ref extent(lowering *l, const char *text, size_t size, const uint32_t *first_param) {
   uint32_t number;
   const decl *d;
-  if (isdigit((unsigned char)*text)) {
+  if (ascii_is_digit(*text)) {
     char *end;
     unsigned long value = strtoul(text, &end, 10);
     if (end != text + size || value > INT32_MAX) refuse(l, text, size);

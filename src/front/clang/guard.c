@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/clang/guard.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 
 #include <pthread.h>
@@ -50,10 +51,6 @@ vyre_status guard_run(vyre_status (*work)(void *data), void *data, vyre_error *e
                    "limit of the address space");
 }
 
-static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // Skips a string or character literal; returns where it ends.
 static size_t skip_quoted(const char *text, size_t size, size_t at) {
   char quote = text[at++];
@@ -67,9 +64,9 @@ void guard_nesting(unit *u) {
     char c = u->text[at];
     if (c == '"' || c == '\'') {
       at = skip_quoted(u->text, u->size, at);
-    } else if (is_word(c)) {
+    } else if (ascii_is_word(c)) {
       size_t first = at;
-      while (at + 1 < u->size && is_word(u->text[at + 1])) at++;
+      while (at + 1 < u->size && ascii_is_word(u->text[at + 1])) at++;
       size_t size = at - first + 1;
       const char *word = u->text + first;
       elses += size == 4 && !memcmp(word, "else", 4);

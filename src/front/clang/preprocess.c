@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/strbuf.h"
 #include "front/clang/source.h"
 
@@ -171,7 +172,7 @@ bool preprocess(unit *u, const char **said_out) {
     unit_fail(u, VYRE_ERROR_IO, NO_PLACE,
               "clang-19, which preprocesses OpenCL C, could not be started: %s. Fix: install "
               "clang-19, or set VYRE_CLANG to its path",
-              strerror(failure));
+              format_errno(failure));
   strbuf out = {0}, said = {0};
   ending how = collect(&c, &out, &said);
   int status = finish(&c, how != ENDED);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "front/clang/source.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "ir/limits.h"
@@ -94,11 +95,7 @@ static size_t map_column(const char *made, size_t made_size, const char *user, s
   while (tail < least - head && made[made_size - 1 - tail] == user[user_size - 1 - tail]) tail++;
   if (column >= made_size - tail) return user_size - (made_size - column);
   // Back to the start of the word, which is the macro's name.
-  while (head > 0 && head < user_size &&
-         (user[head - 1] == '_' || (user[head - 1] >= '0' && user[head - 1] <= '9') ||
-          (user[head - 1] >= 'A' && user[head - 1] <= 'Z') ||
-          (user[head - 1] >= 'a' && user[head - 1] <= 'z')))
-    head--;
+  while (head > 0 && head < user_size && ascii_is_word(user[head - 1])) head--;
   return head;
 }
 
