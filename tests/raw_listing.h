@@ -14,16 +14,18 @@
 //   shared NAME TYPE LENGTH
 //   op NAME TYPE ARGS...                before the first region: header code
 //   name INDEX NAME                     of an operation
+//   lowered                             the program is one for a target that lacks everything
 //   repeat COUNT op ...
 //
-// An operation's NAME and a TYPE may be #NUMBER. ARGS and REF: %5 is operation 5, c0 a constant, b0
-// a buffer, s0 a shared array, a5 the private array of operation 5; a plain number is itself.
-// Operations are numbered from 1. Lines that begin with // are comments.
+// An operation's NAME may be one of lowered.def. NAME and TYPE may be #NUMBER. ARGS and REF: %5 is
+// operation 5, c0 a constant, b0 a buffer, s0 a shared array, a5 the private array of operation 5;
+// a plain number is itself. Operations are numbered from 1. Lines that begin with // are comments.
 #ifndef VYRE_TESTS_RAW_LISTING_H
 #define VYRE_TESTS_RAW_LISTING_H
 
 #include "base/vec.h"
 #include "ir/program.h"
+#include "lower/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,6 +128,12 @@ static void raw_op(raw_listing *l, char **words) {
   inst in = {.type = (uint8_t)raw_type(l, words[2])};
   const char *name = words[1];
   in.op = (uint8_t)(name[0] == '#' ? raw_number(l, name + 1) : op_from_name(name, strlen(name)));
+  for (int op = 1; op < OP_COUNT && !in.op; op++) {
+    bool is_form = op_forms[op].name && !strcmp(op_forms[op].name, name);
+    if (!is_form && strcmp(op_table[op].name, name)) continue;
+    in.op = (uint8_t)op;
+    in.promised_by = is_form;
+  }
   if (!in.op && name[0] != '#') raw_fail(l, "an operation is expected");
   for (int k = 0; k < 4 && *words[3 + k]; k++) in.arg[k] = raw_arg(l, words[3 + k]);
   if (!vec_push(&l->code, in) || !vec_push(&l->names, NULL)) raw_fail(l, "out of memory");
@@ -137,6 +145,9 @@ static void raw_line(raw_listing *l) {
   if (!strcmp(first, "program")) {
     l->program->name = raw_name(l, l->words[1]);
     l->program->fast_ulp = *l->words[2] ? (uint32_t)raw_number(l, l->words[2]) : 0;
+  } else if (!strcmp(first, "lowered")) {
+    static const lower_target nothing = {.name = "nothing"};
+    l->program->target = &nothing;
   } else if (!strcmp(first, "param")) {
     param p = {raw_name(l, l->words[1]), (vyre_type)raw_type(l, l->words[2])};
     ok = vec_push(&l->params, p);

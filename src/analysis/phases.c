@@ -19,7 +19,7 @@ static bool is_opening(unsigned op) {
 // ---- group operations ---------------------------------------------------------------------------
 
 typedef struct open_list {
-  uint32_t at[LIMIT_DEPTH];
+  uint32_t at[LIMIT_OPEN];
   uint32_t count;
 } open_list;
 

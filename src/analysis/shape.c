@@ -17,7 +17,7 @@ typedef struct walk {
   const uint8_t *assume;
   const bool *is_plain; // per operation: its shape is given
   shapes *out;
-  uint32_t open[LIMIT_DEPTH]; // opening operations, outermost first
+  uint32_t open[LIMIT_OPEN]; // opening operations, outermost first
   uint32_t depth;
   uint32_t *declared; // per variable and array: depth of its declaration
   bool changed;

@@ -160,7 +160,8 @@ static vyre_status run_observed(const trial *t, uint64_t fuel, recorder *r, vyre
   vyre_status status = launch_init(&l, copy.program, &args, error);
   if (status == VYRE_OK) {
     vyre_report report = {0};
-    status = ref_run(copy.program, &l, &(ref_observer){record, r}, &report, error);
+    status =
+        ref_run(copy.program, &l, &(ref_observer){.access = record, .context = r}, &report, error);
     launch_fini(&l);
   }
   trial_fini(&copy);

@@ -108,6 +108,16 @@ void builder_at(vyre_builder *b, size_t source_offset) {
   b->place.offset = source_offset < UINT32_MAX ? (uint32_t)source_offset + 1 : 0;
 }
 
+void builder_lower_for(vyre_builder *b, const void *target, size_t size) {
+  if (!is_usable(b)) return;
+  void *copy = arena_alloc(&b->program->arena, size);
+  if (!copy) {
+    fail_memory(b);
+    return;
+  }
+  b->program->target = memcpy(copy, target, size);
+}
+
 void builder_comment(vyre_builder *b, uint32_t kind, uint32_t anchor, const char *text,
                      size_t size) {
   if (!is_usable(b)) return;
@@ -213,6 +223,10 @@ uint32_t builder_code_count(const vyre_builder *b) {
   return (uint32_t)b->code.count;
 }
 
+uint32_t builder_shared_count(const vyre_builder *b) {
+  return (uint32_t)b->shared.count;
+}
+
 static vyre_type mem_type(const vyre_builder *b, uint32_t mem) {
   uint32_t i = mem_index(mem);
   switch (mem_space(mem)) {
@@ -226,7 +240,8 @@ static vyre_type mem_type(const vyre_builder *b, uint32_t mem) {
 static vyre_type result_type(const vyre_builder *b, const inst *in) {
   switch ((op_rule)op_table[in->op].rule) {
   case RULE_EQUALITY:
-  case RULE_ORDER: return VYRE_BOOL;
+  case RULE_ORDER:
+  case RULE_FLAG: return VYRE_BOOL;
   case RULE_SELECT: return vyre_build_type_of(b, in->arg[1]);
   case RULE_PARAM: return in->arg[0] < b->params.count ? b->params.at[in->arg[0]].type : VYRE_VOID;
   case RULE_LEN:
@@ -240,8 +255,16 @@ static vyre_type result_type(const vyre_builder *b, const inst *in) {
   case RULE_CONVERT:
   case RULE_BITCAST:
   case RULE_ARRAY: return (vyre_type)in->type;
-  default: return vyre_build_type_of(b, in->arg[0]);
+  case RULE_ARITH:
+  case RULE_INT:
+  case RULE_BITS:
+  case RULE_FLOAT:
+  case RULE_COPY:
+  case RULE_VAR:
+  case RULE_GET:
+  case RULE_FOR: return vyre_build_type_of(b, in->arg[0]);
   }
+  return VYRE_VOID;
 }
 
 static bool check_operands(vyre_builder *b, const inst *in) {

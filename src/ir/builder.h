@@ -20,6 +20,11 @@ const inst *builder_inst(const vyre_builder *b, ref r); // borrowed until the ne
 // The constant's bits when `r` is one.
 bool builder_const_bits(const vyre_builder *b, ref r, uint64_t *bits);
 uint32_t builder_code_count(const vyre_builder *b);
+uint32_t builder_shared_count(const vyre_builder *b);
+
+// What is built is a lowered program for this lower_target, which is copied: from now on operations
+// may promise preconditions (lowered.def). For src/lower alone.
+void builder_lower_for(vyre_builder *b, const void *target, size_t size);
 
 // Declares what `from` declares (name, fast, parameters, buffers with their header code), so that a
 // pass can go on with the regions. Parameter and buffer numbers stay the same.

@@ -9,6 +9,7 @@ enum {
   LIMIT_CODE = 1 << 24,          // operations in a program
   LIMIT_CONSTS = 1 << 22,        // distinct constants
   LIMIT_DEPTH = 128,             // nested blocks
+  LIMIT_OPEN = 136,              // nested blocks of a lowered program
   LIMIT_PARAMS = 256,            // parameters
   LIMIT_BUFFERS = 128,           // buffers, transient ones included
   LIMIT_REGIONS = 4096,          // regions

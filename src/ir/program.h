@@ -52,7 +52,10 @@ static inline uint32_t mem_index(uint32_t mem) {
 typedef struct inst {
   uint8_t op;   // vyre_op
   uint8_t type; // vyre_type of the value, variable or elements; VYRE_VOID for statements
-  uint16_t reserved;
+  // 0: as the row of ops.def says. Otherwise the form of lowered.def: the precondition is promised
+  // by the recipe of this number plus 1 (lower/recipe.h). Only lowered programs have that.
+  uint8_t promised_by;
+  uint8_t reserved;
   uint32_t arg[4];
 } inst;
 
@@ -66,7 +69,8 @@ typedef struct range { // of code: first <= i < end
   uint32_t first, end;
 } range;
 
-typedef struct source_place { // byte offset in the text that something came from, plus 1; 0: unknown
+typedef struct source_place { // byte offset in the text that something came from, plus 1; 0:
+                              // unknown
   uint32_t offset;
 } source_place;
 
@@ -132,18 +136,26 @@ struct vyre_program {
   uint32_t line_count;
   const comment *comments;
 
+  // What the program was lowered for, a lower_target in the arena; NULL when it is as written.
+  const struct lower_target *target;
+
   uint8_t fingerprint[HASH_BYTES];
   vyre_stats stats;
 };
+
+// "div", or "div_nonzero" where that is promised.
+static inline const char *inst_name(const inst *in) {
+  return in->promised_by ? op_forms[in->op].name : op_table[in->op].name;
+}
 
 static inline vyre_type ref_type(const vyre_program *p, ref r) {
   return (vyre_type)(ref_is_const(r) ? p->consts[ref_index(r)].type : p->code[r].type);
 }
 
 // The last step of the builder: links the blocks, derives what regions carry, verifies, counts
-// statistics, computes the fingerprint. On failure the program is still the caller's to release, and
-// *fault (may be NULL) is the operation at fault, or the declaration (FAULT_BUFFER or FAULT_REGION
-// with its number), 0 when there is none.
+// statistics, computes the fingerprint. On failure the program is still the caller's to release,
+// and *fault (may be NULL) is the operation at fault, or the declaration (FAULT_BUFFER or
+// FAULT_REGION with its number), 0 when there is none.
 #define FAULT_BUFFER 0x40000000u
 #define FAULT_REGION 0x80000000u
 vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error);

@@ -14,10 +14,10 @@
 // uses it again. Places are counted from 1 at the start of the body; 0 is none.
 typedef struct liveness {
   const vyre_program *p;
-  uint32_t before;            // the operation before the body: place 0
-  uint32_t *last;             // per place: the place where its value is used last
-  uint8_t *depth;             // per place: open loops where its value was made
-  uint32_t ends[LIMIT_DEPTH]; // of the open loops, outermost first
+  uint32_t before;           // the operation before the body: place 0
+  uint32_t *last;            // per place: the place where its value is used last
+  uint8_t *depth;            // per place: open loops where its value was made
+  uint32_t ends[LIMIT_OPEN]; // of the open loops, outermost first
   uint32_t loop_count;
 } liveness;
 
@@ -47,7 +47,7 @@ static void find_last_uses(liveness *l, range body) {
     for (int k = op_first_value(op); k < op->operand_count; k++)
       if (!ref_is_const(in->arg[k])) use(l, in->arg[k], i);
     l->depth[i - l->before] = (uint8_t)l->loop_count;
-    if (in->op >= VYRE_OP_IF) open_or_close_loop(l, in, i);
+    if (op_is_structure(in->op)) open_or_close_loop(l, in, i);
   }
 }
 
@@ -78,13 +78,13 @@ static bool region_pressure(const vyre_program *p, range body, uint64_t *most) {
 // ---- counts -------------------------------------------------------------------------------------
 
 static void count_body(const vyre_program *p, range body, vyre_stats *s) {
-  uint64_t counts[VYRE_OP_COUNT] = {0};
+  uint64_t counts[OP_COUNT] = {0};
   const inst *end = p->code + body.end;
   for (const inst *in = p->code + body.first; in < end; in++) counts[in->op]++;
-  for (int op = 1; op < VYRE_OP_COUNT; op++) {
+  for (int op = 1; op < OP_COUNT; op++) {
     bool is_statement = op_is((vyre_op)op, OPF_STMT);
     if (is_statement) s->node_count += counts[op];
-    if (op < VYRE_OP_IF)
+    if (!op_is_structure((unsigned)op))
       s->instruction_count += counts[op];
     else if (is_statement)
       s->control_flow_count += counts[op];

@@ -540,6 +540,9 @@ vyre_status vyre_program_print(const vyre_program *program, char **out, size_t *
                      "vyre_program_print was called with NULL. Fix: pass a program and where the "
                      "text goes");
   *out = NULL;
+  if (program->target)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "a lowered program has no text form. Fix: print the one it was made from");
   printer pr = {.program = program};
   if (printer_init(&pr))
     print_program(&pr);

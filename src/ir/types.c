@@ -14,7 +14,7 @@
 #define GROUP  OPF_GROUP
 #define MATH   OPF_MATH
 
-const op_info op_table[VYRE_OP_COUNT] = {
+const op_info op_table[OP_COUNT] = {
     [VYRE_OP_NONE] = {.name = "none", .infix = "", .operands = "", .doc = ""},
 #define OP(op, text, sign, args, type_rule, bits, text_doc)                                        \
   [VYRE_OP_##op] = {.name = text,                                                                  \
@@ -25,6 +25,22 @@ const op_info op_table[VYRE_OP_COUNT] = {
                     .rule = RULE_##type_rule,                                                      \
                     .flags = bits},
 #include <vyre/ops.def>
+#define FORM(op, text, precondition)
+#define LOWERED(op, text, args, type_rule, bits, text_doc)                                         \
+  [OP_##op] = {.name = text,                                                                       \
+               .infix = "",                                                                        \
+               .operands = args,                                                                   \
+               .doc = text_doc,                                                                    \
+               .operand_count = sizeof args - 1,                                                   \
+               .rule = RULE_##type_rule,                                                           \
+               .flags = bits},
+#include "ir/lowered.def"
+};
+
+const op_form op_forms[OP_COUNT] = {
+#define FORM(op, text, condition) [VYRE_OP_##op] = {.name = text, .precondition = condition},
+#define LOWERED(op, text, args, type_rule, bits, text_doc)
+#include "ir/lowered.def"
 };
 
 vyre_op op_from_name(const char *name, size_t size) {

@@ -31,6 +31,7 @@ typedef enum op_rule {
   RULE_ARRAY,    // the operation's type is the element type
   RULE_COND,     // bool
   RULE_FOR,      // same integer type: lo, hi, step; gives it
+  RULE_FLAG,     // no operands; gives bool
 } op_rule;
 
 enum {
@@ -56,13 +57,33 @@ typedef struct op_info {
   uint16_t flags;        // OPF_*
 } op_info;
 
-extern const op_info op_table[VYRE_OP_COUNT];
+// The operations of lowered programs come behind the public ones (lowered.def).
+enum {
+  OP_BEFORE_LOWERED = VYRE_OP_COUNT - 1,
+#define FORM(op, text, precondition)
+#define LOWERED(op, text, args, type_rule, bits, text_doc) OP_##op,
+#include "ir/lowered.def"
+  OP_COUNT
+};
+
+extern const op_info op_table[OP_COUNT];
+
+// What an operation is called, and promised, in a lowered program; NULL when it has no such form.
+typedef struct op_form {
+  const char *name; // "div_nonzero"
+  const char *precondition;
+} op_form;
+
+extern const op_form op_forms[OP_COUNT];
 
 // Every slot from this one to the last is a value: only the first may be something else.
 static inline int op_first_value(const op_info *op) {
   return op->operands[0] != 'v';
 }
 
+static inline bool op_is_structure(unsigned op) {
+  return op >= VYRE_OP_IF && op <= VYRE_OP_BARRIER;
+}
 static inline bool op_is(vyre_op op, unsigned flags) {
   return (op_table[op].flags & flags) != 0;
 }

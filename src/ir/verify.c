@@ -35,8 +35,8 @@ static vyre_status refuse(vyre_error *error, verify_code code, const char *forma
 
 typedef struct linker {
   inst *code;
-  uint32_t open[LIMIT_DEPTH]; // opening operations, outermost first
-  uint32_t depth;
+  uint32_t open[LIMIT_OPEN]; // opening operations, outermost first
+  uint32_t depth, limit;
   vyre_error *error;
 } linker;
 
@@ -96,11 +96,11 @@ static vyre_status link_one(linker *l, uint32_t i) {
   case VYRE_OP_IF:
   case VYRE_OP_FOR:
   case VYRE_OP_WHILE:
-    if (l->depth == LIMIT_DEPTH)
+    if (l->depth == l->limit)
       return refuse(l->error, VERIFY_V005,
-                    "blocks are nested more than %d deep. Fix: split the region or simplify its "
+                    "blocks are nested more than %u deep. Fix: split the region or simplify its "
                     "conditions",
-                    LIMIT_DEPTH);
+                    l->limit);
     l->open[l->depth++] = i;
     for (int k = op_table[in->op].operand_count; k < 4; k++) in->arg[k] = 0;
     return VYRE_OK;
@@ -113,14 +113,26 @@ static vyre_status link_one(linker *l, uint32_t i) {
   }
 }
 
+static vyre_status only_lowered(const char *name, vyre_error *error) {
+  return refuse(
+      error, VERIFY_V090,
+      "`%s` is an operation of lowered programs, which vyre makes itself. Fix: build what "
+      "docs/IR.md has in its table of operations",
+      name);
+}
+
 static vyre_status link_range(vyre_program *p, range part, uint32_t *fault, vyre_error *error) {
-  linker l = {.code = p->code, .error = error};
+  linker l = {.code = p->code, .limit = p->target ? LIMIT_OPEN : LIMIT_DEPTH, .error = error};
   const inst *end = p->code + part.end;
   for (const inst *in = p->code + part.first; in < end; in++) {
     if (in->op != VYRE_OP_NONE && in->op < VYRE_OP_IF)
       continue; // structure operations are the last
     *fault = (uint32_t)(in - p->code);
-    if (in->op == VYRE_OP_NONE || in->op >= VYRE_OP_COUNT)
+    if (in->op >= VYRE_OP_COUNT && in->op < OP_COUNT) {
+      if (p->target) continue;
+      return only_lowered(op_table[in->op].name, error);
+    }
+    if (in->op == VYRE_OP_NONE || in->op >= OP_COUNT)
       return refuse(error, VERIFY_V011,
                     "%u is the number of no operation of this version. Fix: update vyre, or make "
                     "the program again",
@@ -427,6 +439,7 @@ static vyre_status check_types(const checker *c, const inst *in) {
   case RULE_PARAM: return result(c, in, c->p->params[in->arg[0]].type);
   case RULE_LEN:
   case RULE_AXIS: return result(c, in, VYRE_U32);
+  case RULE_FLAG: return result(c, in, VYRE_BOOL);
   case RULE_LOAD:
     status = index_type(c);
     return status == VYRE_OK ? result(c, in, memory_type(c->p, in->arg[0])) : status;
@@ -446,6 +459,20 @@ static vyre_status check_types(const checker *c, const inst *in) {
   case RULE_ARRAY: return in->type ? VYRE_OK : no_type(c, in);
   }
   return VYRE_OK;
+}
+
+// ---- checking promises --------------------------------------------------------------------------
+
+static bool has_form(const checker *c, const inst *in) {
+  bool takes_float = type_is_float(c->types[0]), gives_int = type_is_int(in->type);
+  if (!c->p->target || !op_forms[in->op].name) return false;
+  if (in->op == VYRE_OP_DIV) return gives_int;
+  return (in->op != VYRE_OP_CONVERT && in->op != VYRE_OP_BITCAST) || (takes_float && gives_int);
+}
+
+static vyre_status check_promise(const checker *c, const inst *in) {
+  if (!in->promised_by || has_form(c, in)) return VYRE_OK;
+  return only_lowered(op_forms[in->op].name ? op_forms[in->op].name : "(a promise)", c->error);
 }
 
 // ---- checking code ------------------------------------------------------------------------------
@@ -496,6 +523,7 @@ static vyre_status check_code(checker *c, range part, bool is_extent, uint32_t *
   for (uint32_t i = part.first; i < part.end; i++, in++) {
     vyre_status status = in->type < VYRE_TYPE_COUNT ? check_operands(c, in) : no_type(c, in);
     if (status == VYRE_OK) status = check_types(c, in);
+    if (status == VYRE_OK) status = check_promise(c, in);
     if (status == VYRE_OK && is_extent) status = check_extent_op(c, in);
     if (status != VYRE_OK) {
       *fault = i;

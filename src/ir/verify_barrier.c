@@ -56,8 +56,8 @@ static bool is_divergent(evaluation *e, ref condition) {
 }
 
 typedef struct blocks {
-  uint32_t opening[LIMIT_DEPTH]; // open ones, outermost first
-  bool divergent[LIMIT_DEPTH];   // of the first `known`
+  uint32_t opening[LIMIT_OPEN]; // open ones, outermost first
+  bool divergent[LIMIT_OPEN];   // of the first `known`
   uint32_t depth, known;
   uint32_t divergent_count;
 } blocks;

@@ -133,10 +133,11 @@ static uint32_t first_number(char kind, uint32_t arg, uint32_t at) {
 static void put_code(sink *s, const vyre_program *p) {
   for (uint32_t i = 1; i < p->code_count; i++) {
     const inst *in = &p->code[i];
-    const op_info *op = &op_table[in->op < VYRE_OP_COUNT ? in->op : VYRE_OP_NONE];
+    const op_info *op = &op_table[in->op < OP_COUNT ? in->op : VYRE_OP_NONE];
     uint8_t *to = begin(s);
     *to++ = in->op;
     *to++ = in->type;
+    if (p->target) *to++ = in->promised_by != 0; // fingerprints only: no file has these
     int slot = op_first_value(op);
     if (slot && op->operand_count)
       to = write_number(to, first_number(op->operands[0], in->arg[0], i));
@@ -234,6 +235,9 @@ vyre_status vyre_program_encode(const vyre_program *program, void **out, size_t 
                      "bytes and their number go");
   *out = NULL;
   *size = 0;
+  if (program->target)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "a lowered program has no wire form. Fix: encode the one it was made from");
   uint8_t head[WIRE_AT_SECTIONS] = {0};
   memcpy(head, wire_magic, sizeof wire_magic);
   head[WIRE_AT_VERSION] = WIRE_VERSION;

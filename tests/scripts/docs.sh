@@ -23,7 +23,7 @@ expect_noticed "a missing end"
 grep -v '^<!-- generated: ' docs/PASSES.md >"$copy"
 expect_noticed "a document without sections"
 count=$(cat docs/IR.md docs/PASSES.md | grep -c '^<!-- generated: ')
-if [ "$count" -ne 5 ]; then
-  echo "$count generated sections instead of 5"
+if [ "$count" -ne 7 ]; then
+  echo "$count generated sections instead of 7"
   exit 1
 fi

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // gendocs [--write] FILE...: the tables of documents that come from the code, each between two
-// markers: operations (ops.def), rules (verify.def), limits (limits.h), passes (opt/table.c) and
-// selection (policy/select.h). Without --write it fails when a file is out of date.
+// markers: operations (ops.def), lowered (lowered.def), recipes (recipes.def), rules (verify.def),
+// limits (limits.h), passes (opt/table.c) and selection (policy/select.h). Without --write it fails
+// when a file is out of date.
 //
 //   <!-- generated: operations -->
 //   ...
@@ -11,6 +12,7 @@
 #include "base/strbuf.h"
 #include "ir/types.h"
 #include "ir/verify.h"
+#include "lower/recipe.h"
 #include "opt/pass.h"
 #include "policy/select.h"
 
@@ -42,6 +44,7 @@ static const char *const rule_texts[] = {
     [RULE_ARRAY] = "any element type",
     [RULE_COND] = "bool",
     [RULE_FOR] = "integer T; k is T",
+    [RULE_FLAG] = "gives bool",
 };
 
 // A cell may not hold the bar that separates cells.
@@ -66,6 +69,22 @@ static void put_operations(strbuf *out) {
                                                : "");
     strbuf_puts(out, " |\n");
   }
+}
+
+static void put_lowered(strbuf *out) {
+  strbuf_puts(out, "| operation | form of | precondition |\n| --- | --- | --- |\n");
+  for (int op = 1; op < VYRE_OP_COUNT; op++)
+    if (op_forms[op].name)
+      strbuf_printf(out, "| %s | %s | %s |\n", op_forms[op].name, op_table[op].name,
+                    op_forms[op].precondition);
+  for (int op = VYRE_OP_COUNT; op < OP_COUNT; op++)
+    strbuf_printf(out, "| %s | | none: %s |\n", op_table[op].name, op_table[op].doc);
+}
+
+static void put_recipes(strbuf *out) {
+  strbuf_puts(out, "| recipe | what it does |\n| --- | --- |\n");
+  for (int i = 0; i < RECIPE_COUNT; i++)
+    strbuf_printf(out, "| %s | %s |\n", recipe_table[i]->name, recipe_table[i]->doc);
 }
 
 static void put_rules(strbuf *out) {
@@ -162,10 +181,8 @@ static void put_selection(strbuf *out) {
 static const struct {
   const char *name;
   void (*put)(strbuf *out);
-} sections[] = {{"operations", put_operations},
-                {"rules", put_rules},
-                {"limits", put_limits},
-                {"passes", put_passes},
+} sections[] = {{"operations", put_operations}, {"rules", put_rules},     {"limits", put_limits},
+                {"lowered", put_lowered},       {"recipes", put_recipes}, {"passes", put_passes},
                 {"selection", put_selection}};
 
 static bool put_section(strbuf *out, const char *name, size_t length) {

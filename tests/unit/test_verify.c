@@ -88,7 +88,7 @@ static const trigger triggers[] = {
     {VERIFY_V010, 1, BODY "op global_id u32 3\n"},
     {VERIFY_V010, 1, BODY "op local_size u32 0xffffffff\n"},
     {VERIFY_V011, 1, BODY "op #0 void\n"},
-    {VERIFY_V011, 1, BODY "op #94 void\n"},
+    {VERIFY_V011, 1, BODY "op #95 void\n"},
     {VERIFY_V011, 1, BODY "op #255 void\n"},
     {VERIFY_V011, 1, START "op #255 void\n" REGION},
     {VERIFY_V012, 1, BODY "op copy #12 c0\n"},
@@ -200,6 +200,13 @@ static const trigger triggers[] = {
     {VERIFY_V081, 0, BODY "shared 9 u8 1\n"},
     {VERIFY_V081, 1, BODY "op copy u32 c0\nname 1 x+y\n"},
     {VERIFY_V082, 0, "program p 1048577\nconst u32 1\n" REGION},
+    {VERIFY_V090, 1, BODY "op stop_asked bool\n"},
+    {VERIFY_V090, 1, BODY "op load_inside f32 b0 c0\n"},
+    {VERIFY_V090, 1, BODY "op store_inside void b0 c0 c1\n"},
+    {VERIFY_V090, 1, BODY "op div_nonzero u32 c0 c0\n"},
+    {VERIFY_V090, 1, BODY "lowered\nop div_nonzero f32 c1 c1\n"},
+    {VERIFY_V090, 1, BODY "lowered\nop convert_inside f32 c0\n"},
+    {VERIFY_V090, 1, BODY "lowered\nop bitcast_any f32 c0\n"},
 };
 
 static vyre_program *listed(const char *listing) {
@@ -278,6 +285,8 @@ static void test_valid_programs(void **state) {
       BODY "op array f32 4\nop store void a1 c3 c1\nop load f32 a1 c0\nname 3 sum.0_x\n"
            "name 1 sum\n",
       ("program p 1048576\nconst u32 1\n" REGION),
+      BODY "lowered\nop stop_asked bool\nop load_inside f32 b0 c0\nop div_nonzero u32 c0 c0\n",
+      BODY "lowered\nrepeat 136 op if void c2\nrepeat 136 op end void\n",
   };
   for (size_t i = 0; i < sizeof valid / sizeof *valid; i++) {
     vyre_program *p = listed(valid[i]);

@@ -5,7 +5,7 @@
 #define VYRE_BACKEND_OPENCL_EMIT_STATE_H
 
 #include "backend/opencl/emit.h"
-#include "backend/opencl/uniform.h"
+#include "analysis/uniformity.h"
 #include "analysis/ranges.h"
 #include "base/strbuf.h"
 #include "base/vec.h"

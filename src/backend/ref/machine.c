@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/ref/machine.h"
 
+#include "backend/ref/promise.h"
 #include "base/clock.h"
 #include "ir/eval.h"
 
@@ -60,7 +61,8 @@ static uint64_t launch_fact(const machine *m, const frame *f, const inst *in) {
   case VYRE_OP_GROUP_ID: return m->group[i];
   case VYRE_OP_GLOBAL_SIZE: return m->shape->grid[i];
   case VYRE_OP_LOCAL_SIZE: return m->shape->workgroup[i];
-  default: return m->shape->grid[i] / m->shape->workgroup[i]; // group_count
+  default: // group_count
+    return m->shape->grid[i] / m->shape->workgroup[i];
   }
 }
 
@@ -68,8 +70,10 @@ static uint64_t pure_value(const machine *m, const frame *f, const inst *in) {
   if (in->op >= VYRE_OP_PARAM) return launch_fact(m, f, in);
   uint64_t args[3] = {0};
   for (int k = 0; k < op_table[in->op].operand_count; k++) args[k] = value_of(m, f, in->arg[k]);
-  ref typed = in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0];
-  return eval_op((vyre_op)in->op, (vyre_type)in->type, ref_type(m->p, typed), args);
+  vyre_type operand = ref_type(m->p, in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0]);
+  uint64_t made = eval_op((vyre_op)in->op, (vyre_type)in->type, operand, args);
+  bool is_open = in->promised_by && in->op == VYRE_OP_BITCAST;
+  return is_open ? type_canonical_bits((vyre_type)in->type, promise_any_bits(operand, made)) : made;
 }
 
 static uint64_t linear(const uint64_t at[3], const uint64_t size[3]) {
@@ -91,7 +95,8 @@ static void observe(const machine *m, const frame *f, const inst *in, uint64_t i
 static uint64_t access_memory(machine *m, const frame *f, const inst *in) {
   memory at = find_memory(m, f, in->arg[0]);
   uint64_t index = value_of(m, f, in->arg[1]), old = 0;
-  if (m->observer && mem_space(in->arg[0]) != MEM_PRIVATE && index < at.length)
+  if (m->observer && m->observer->access && mem_space(in->arg[0]) != MEM_PRIVATE &&
+      index < at.length)
     observe(m, f, in, index);
   bool is_counted = mem_space(in->arg[0]) == MEM_BUFFER && index < at.length;
   if (is_counted) m->bytes += type_bytes(at.type);
@@ -107,6 +112,21 @@ static uint64_t access_memory(machine *m, const frame *f, const inst *in) {
   return old;
 }
 
+static bool is_asked_to_stop(const machine *m) {
+  const ref_observer *o = m->observer;
+  return o && o->is_asked_to_stop && o->is_asked_to_stop(o->context);
+}
+
+static bool keeps_promise(const machine *m, const frame *f, const inst *in) {
+  const char *operands = op_table[in->op].operands;
+  uint64_t args[4] = {0};
+  for (int k = 0; operands[k]; k++)
+    if (operands[k] == 'v') args[k] = value_of(m, f, in->arg[k]);
+  bool is_memory = operands[0] == 'm';
+  uint64_t length = is_memory ? find_memory(m, f, in->arg[0]).length : 0;
+  return promise_holds(in, ref_type(m->p, in->arg[is_memory]), args, length);
+}
+
 static void step_value(machine *m, frame *f, uint32_t i) {
   const inst *in = &m->p->code[i];
   uint32_t first = m->region->body.first;
@@ -119,6 +139,7 @@ static void step_value(machine *m, frame *f, uint32_t i) {
     memset(f->private_memory + m->private_at[i - first], 0,
            (size_t)in->arg[0] * type_bytes(in->type));
     break;
+  case OP_STOP_ASKED: *slot = is_asked_to_stop(m); break;
   default: *slot = in->op >= VYRE_OP_LOAD ? access_memory(m, f, in) : pure_value(m, f, in);
   }
 }
@@ -177,7 +198,10 @@ void machine_run(machine *m, frame *f) {
     } else if (m->operations++ % CLOCK_EVERY == 0 && m->l->timeout_ns &&
                clock_now_ns() > m->l->deadline_ns) {
       f->stop = OUT_OF_TIME;
-    } else if (m->p->code[f->pc].op >= VYRE_OP_IF) {
+    } else if (m->p->code[f->pc].promised_by && !keeps_promise(m, f, &m->p->code[f->pc])) {
+      f->stop = BROKEN_PROMISE;
+      m->broken = f->pc;
+    } else if (op_is_structure(m->p->code[f->pc].op)) {
       f->pc = step_structure(m, f, f->pc);
     } else {
       step_value(m, f, f->pc);

@@ -8,7 +8,7 @@
 
 #include "backend/ref/ref.h"
 
-typedef enum stop { RUNNING, AT_BARRIER, DONE, OUT_OF_TIME, OUT_OF_FUEL } stop;
+typedef enum stop { RUNNING, AT_BARRIER, DONE, OUT_OF_TIME, OUT_OF_FUEL, BROKEN_PROMISE } stop;
 
 typedef struct memory {
   unsigned char *data;
@@ -29,6 +29,7 @@ typedef struct machine {
   uint64_t operations, bytes;
   const ref_observer *observer; // may be NULL
   uint64_t phase;
+  uint32_t broken; // the operation whose precondition did not hold
 } machine;
 
 typedef struct frame {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "ir/math.h"
+#include "lower/lower.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +25,19 @@ static void place(const machine *m, frame *f, uint64_t index) {
   f->pc = m->region->body.first;
 }
 
+// Only elastic regions have groups that stick out of the grid. A lowered one may have to see to it
+// itself along the axes that its grid has.
 static bool is_in_grid(const machine *m, const frame *f) {
-  return f->global[0] < m->shape->grid[0] && f->global[1] < m->shape->grid[1] &&
-         f->global[2] < m->shape->grid[2];
+  bool is_padded = m->p->target && m->p->target->pads_grid;
+  for (uint32_t k = is_padded ? m->region->rank : 0; k < 3; k++)
+    if (f->global[k] >= m->shape->grid[k]) return false;
+  return true;
 }
 
 static stop run_in_turn(machine *m, frame *f, uint64_t size) {
   for (uint64_t i = 0; i < size; i++) {
     place(m, f, i);
-    if (!is_in_grid(m, f)) continue; // only elastic regions have groups that stick out
+    if (!is_in_grid(m, f)) continue;
     machine_run(m, f);
     if (f->stop != DONE) return f->stop;
   }
@@ -59,9 +64,11 @@ static stop run_in_phases(machine *m, frame *frames, uint64_t size, bool *diverg
 
 // ---- a region -----------------------------------------------------------------------------------
 
+// Zero, or what a device may have left there.
 static void clear_shared(const machine *m) {
+  int byte = m->p->target && !m->p->target->zeroes_shared ? 0xa5 : 0;
   for (uint32_t i = m->region->shared.first; i < m->region->shared.end; i++)
-    memset(m->shared[i].data, 0, m->shared[i].length * type_bytes(m->shared[i].type));
+    memset(m->shared[i].data, byte, m->shared[i].length * type_bytes(m->shared[i].type));
 }
 
 static stop run_groups(machine *m, frame *frames, bool *diverged) {
@@ -81,9 +88,21 @@ static stop run_groups(machine *m, frame *frames, bool *diverged) {
   return DONE;
 }
 
+static vyre_status promise_error(const machine *m, vyre_error *error) {
+  const inst *in = &m->p->code[m->broken];
+  const char *name = m->p->names && m->p->names[m->broken] ? m->p->names[m->broken] : "";
+  return error_set(error, VYRE_ERROR_BACKEND,
+                   "`%s` (operation %u%s%s, of the recipe `%s` for `%s`) in region `%s`: its "
+                   "precondition does not hold: %s. Fix: report this with the program",
+                   op_forms[in->op].name, m->broken, *name ? ", " : "", name,
+                   lower_recipe_name(in->promised_by - 1u), m->p->target->name, m->region->name,
+                   op_forms[in->op].precondition);
+}
+
 static vyre_status stop_error(const machine *m, stop end, bool diverged, vyre_error *error) {
   if (diverged) return launch_divergence_error(m->region->name, error);
   if (end == OUT_OF_TIME) return launch_timeout_error(m->l, m->region->name, error);
+  if (end == BROKEN_PROMISE) return promise_error(m, error);
   if (end == OUT_OF_FUEL)
     return error_set(error, VYRE_ERROR_FUEL,
                      "region `%s` passed the limit of %llu operations. Fix: look for a loop that "

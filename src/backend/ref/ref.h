@@ -17,7 +17,8 @@ typedef struct ref_access {
 } ref_access;
 
 typedef struct ref_observer {
-  void (*access)(void *context, const ref_access *access);
+  void (*access)(void *context, const ref_access *access); // NULL: nobody looks
+  bool (*is_asked_to_stop)(void *context);                 // lowered programs; NULL: never
   void *context;
 } ref_observer;
 

@@ -20,7 +20,7 @@ typedef struct group {
   keeper keep;
   row *r;
   emitter *scalar; // for what the group computes as a whole
-  group_loop loops[LIMIT_DEPTH];
+  group_loop loops[LIMIT_OPEN];
   uint32_t depth;
   llblock done, diverged;
 } group;

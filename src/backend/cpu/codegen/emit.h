@@ -125,7 +125,7 @@ typedef struct emitter {
   llval exec;                  // mask, or NULL
   llval returned;              // variable: mask of those that returned; NULL when none can
   llblock done;                // the end of this vector of invocations
-  open_block open[LIMIT_DEPTH];
+  open_block open[LIMIT_OPEN];
   uint32_t depth;
   // In regions with barriers.
   const keeper *keep;

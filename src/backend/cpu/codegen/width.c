@@ -67,7 +67,7 @@ static unsigned element_bytes(const estimate *s) {
 // ---- registers ----------------------------------------------------------------------------------
 
 typedef struct open_loops {
-  uint32_t at[LIMIT_DEPTH], end[LIMIT_DEPTH];
+  uint32_t at[LIMIT_OPEN], end[LIMIT_OPEN];
   uint32_t count;
 } open_loops;
 

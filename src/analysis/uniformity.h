@@ -5,8 +5,8 @@
 // so that a region without this proof is not given to one. Stricter than analysis/shape.h, which is
 // for lanes that run in step: there a load that all make at one index is the same for all, here
 // somebody may be writing meanwhile. Pure function: any thread.
-#ifndef VYRE_BACKEND_OPENCL_UNIFORM_H
-#define VYRE_BACKEND_OPENCL_UNIFORM_H
+#ifndef VYRE_ANALYSIS_UNIFORMITY_H
+#define VYRE_ANALYSIS_UNIFORMITY_H
 
 #include "ir/program.h"
 

@@ -3,7 +3,7 @@
 // A fixpoint over two facts that only grow: an operation's value may vary within a workgroup, and
 // control flow may have parted where an operation stands. Loads vary unless they read, at one
 // index, a buffer that nobody in the region writes: what others may be writing is not proof.
-#include "backend/opencl/uniform.h"
+#include "analysis/uniformity.h"
 
 #include "ir/limits.h"
 
@@ -63,7 +63,7 @@ static bool value_varies(const analysis *a, uint32_t i) {
 
 // What a jump parts: the loop it leaves, or all that follows in the region.
 typedef struct walk {
-  uint32_t open[LIMIT_DEPTH]; // openers
+  uint32_t open[LIMIT_OPEN]; // openers
   uint32_t depth;
   bool returned; // part of the workgroup may be gone
 } walk;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "backend/ref/promise.h"
+
+#include "ir/eval.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool divides(vyre_type t, uint64_t x, uint64_t y) {
+  uint64_t lowest = type_canonical_bits(t, (uint64_t)1 << (type_bits(t) - 1));
+  return y != 0 && !(type_is_signed(t) && y == UINT64_MAX && x == lowest);
+}
+
+static bool is_inside(vyre_type to, vyre_type from, uint64_t x) {
+  uint64_t wide = eval_op(VYRE_OP_CONVERT, VYRE_F64, from, (uint64_t[3]){x, 0, 0});
+  double value, end = ldexp(1, (int)type_bits(to) - type_is_signed(to));
+  memcpy(&value, &wide, sizeof value);
+  return trunc(value) >= (type_is_signed(to) ? -end : 0) && value < end;
+}
+
+// The value behind the last one that the loop has.
+static bool is_unwrapped(vyre_type t, const uint64_t args[4]) {
+  uint64_t trips = eval_trip_count(t, args[0], args[1], args[2]);
+  if (!trips) return true;
+  uint64_t last = args[0] + (trips - 1) * args[2], next = last + args[2];
+  if (type_canonical_bits(t, next) != next) return false;
+  return type_is_signed(t) ? (int64_t)next > (int64_t)last : next > last;
+}
+
+bool promise_holds(const inst *in, vyre_type operand, const uint64_t args[4], uint64_t length) {
+  vyre_type t = (vyre_type)in->type;
+  switch (in->op) {
+  case VYRE_OP_DIV:
+  case VYRE_OP_REM: return divides(t, args[0], args[1]);
+  case VYRE_OP_SHL:
+  case VYRE_OP_SHR: return args[1] < type_bits(t);
+  case VYRE_OP_CONVERT: return is_inside(t, operand, args[0]);
+  case VYRE_OP_FOR: return is_unwrapped(t, args);
+  case VYRE_OP_BITCAST: return true;
+  default: return args[1] < length; // memory
+  }
+}
+
+uint64_t promise_any_bits(vyre_type from, uint64_t bits) {
+  bool is_nan = type_canonical_bits(from, bits) == type_canonical_bits(from, UINT64_MAX);
+  uint64_t all = UINT64_MAX >> (64 - type_bits(from));
+  return is_nan ? all : bits;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// Accesses outside of a buffer or array: a load gives zero, a store is dropped, an atomic writes
+// nothing and gives zero. The access stands in an `if` that compares the index with the length,
+// unless the index is certain to be inside.
+#include "lower/recipe.h"
+
+static bool is_needed(const lower_target *t) {
+  return !t->checks_bounds;
+}
+
+static bool takes(const lowering *l, const inst *in) {
+  (void)l;
+  return op_table[in->op].operands[0] == 'm' && !in->promised_by;
+}
+
+// Of an array; 0 for a buffer, whose length is known when it is bound.
+static uint64_t fixed_length(const lowering *l, uint32_t mem) {
+  uint32_t i = mem_index(mem);
+  if (mem_space(mem) == MEM_PRIVATE) return builder_inst(l->b, i)->arg[0];
+  return mem_space(mem) == MEM_SHARED ? l->from->shared[i - l->shared_shift].length : 0;
+}
+
+static bool is_inside(const lowering *l, uint64_t length) {
+  if (!length || !l->origin) return false;
+  value_range index = range_of(&l->ranges, l->from->code[l->origin].arg[1]);
+  return range_is_within(index, 0, (int64_t)length - 1);
+}
+
+// A negative index is a large one as an unsigned number; of 32 bits only where no length is as
+// large.
+static ref test(lowering *l, const inst *in, uint64_t length) {
+  vyre_type t = lower_type(l, in->arg[1]);
+  ref index = lower_convert(l, unsigned_of(t), in->arg[1]);
+  ref end =
+      length ? lower_const(l, VYRE_U32, length) : vyre_build_len(l->b, (vyre_mem){in->arg[0]});
+  ref is_below = lower_bin(l, VYRE_OP_LT, index, lower_convert(l, unsigned_of(t), end));
+  if (t != VYRE_I32 || length || l->target->has_small_buffers) return is_below;
+  ref is_positive = lower_bin(l, VYRE_OP_GE, in->arg[1], lower_const(l, t, 0));
+  return lower_bin(l, VYRE_OP_AND, is_positive, is_below);
+}
+
+static ref rewrite(lowering *l, const inst *in) {
+  uint64_t length = fixed_length(l, in->arg[0]);
+  if (is_inside(l, length)) return promise(l, *in);
+  bool has_value = in->op != VYRE_OP_STORE;
+  ref condition = test(l, in, length);
+  vyre_var found = has_value ? lower_var(l, lower_const(l, (vyre_type)in->type, 0)) : 0;
+  lower_if(l, condition);
+  ref made = promise(l, *in);
+  if (has_value) lower_set(l, found, made);
+  lower_end(l);
+  return has_value ? lower_get(l, found) : 0;
+}
+
+const recipe recipe_bounds = {
+    .name = "bounds",
+    .doc = "accesses are compared with the length, unless they are certain to be inside",
+    .is_needed = is_needed,
+    .takes = takes,
+    .rewrite = rewrite,
+};

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//
+// One walk over the program: each operation is copied, with its operands mapped, through the
+// recipes that the target needs (lower_op), and recipes of places are asked where a region, a
+// loop's body or what follows a block begins.
+#include "lower/lower.h"
+
+#include "base/error.h"
+#include "ir/math.h"
+#include "lower/recipe.h"
+#include "lower/supported.h"
+
+#include <stdlib.h>
+
+const char *lower_recipe_name(uint32_t number) {
+  return number < RECIPE_COUNT ? recipe_table[number]->name : "none";
+}
+
+// ---- operations ---------------------------------------------------------------------------------
+
+static void lower_inst(lowering *l, uint32_t i) {
+  const vyre_program *from = l->from;
+  inst in = builder_map_inst(l->b, from, i, l->map, l->shared_shift);
+  if (from->places && from->places[i].offset) builder_at(l->b, from->places[i].offset - 1);
+  l->origin = i;
+  ref made = lower_op(l, &in);
+  if (from->names && from->names[i]) builder_name_if_unnamed(l->b, made, from->names[i]);
+  l->map[i] = made;
+}
+
+static void lower_range(lowering *l, range part) {
+  for (uint32_t i = part.first; i < part.end; i++) lower_inst(l, i);
+}
+
+// ---- places -------------------------------------------------------------------------------------
+
+static const recipe *needed_recipe(const lowering *l, unsigned i) {
+  return l->needed >> i & 1 ? recipe_table[i] : NULL;
+}
+
+static void enter_region(lowering *l) {
+  for (unsigned i = 0; i < RECIPE_COUNT; i++) {
+    const recipe *r = needed_recipe(l, i);
+    l->recipe = (uint8_t)(i + 1);
+    if (r && r->enter) r->enter(l);
+  }
+}
+
+static void at_place(lowering *l, uint32_t at) {
+  const inst *in = &l->from->code[at];
+  bool is_loop = in->op == VYRE_OP_FOR || in->op == VYRE_OP_DO;
+  if (!is_loop && in->op != VYRE_OP_END) return;
+  for (unsigned i = 0; i < RECIPE_COUNT; i++) {
+    const recipe *r = needed_recipe(l, i);
+    l->recipe = (uint8_t)(i + 1);
+    if (r && r->in_loop && is_loop) r->in_loop(l, in->op == VYRE_OP_FOR ? at : in->arg[1]);
+    if (r && r->behind && !is_loop) r->behind(l, in->arg[1]);
+  }
+}
+
+static void lower_body(lowering *l) {
+  enter_region(l);
+  for (uint32_t i = l->r->body.first; i < l->r->body.end; i++) {
+    l->recipe = 0;
+    lower_inst(l, i);
+    at_place(l, i);
+  }
+}
+
+// ---- programs -----------------------------------------------------------------------------------
+
+static vyre_status analyse(lowering *l, vyre_error *error) {
+  bool wants_uniform =
+      l->r->has_barrier && (l->target->polls_stop || !l->target->parts_at_barriers);
+  if (!ranges_compute(&l->scratch, l->from, l->r, &l->ranges) ||
+      (wants_uniform && !uniformity_compute(l->from, l->r, &l->uniform)))
+    return error_out_of_memory(error);
+  return supported_region(l->from, l->r, l->target, &l->uniform, error);
+}
+
+static void build_region(lowering *l) {
+  const region *r = l->r;
+  vyre_build_region_begin(l->b, r->name);
+  lower_range(l, r->grid_code);
+  ref grid[3];
+  for (int i = 0; i < 3; i++) grid[i] = builder_map_ref(l->b, l->from, r->grid[i], l->map);
+  vyre_build_grid(l->b, r->rank, grid, r->workgroup);
+  l->shared_shift = builder_shared_count(l->b) - r->shared.first;
+  for (uint32_t i = r->shared.first; i < r->shared.end; i++) {
+    const shared_array *s = &l->from->shared[i];
+    vyre_build_shared(l->b, s->name, s->type, s->length);
+  }
+  lower_body(l);
+  vyre_build_region_end(l->b);
+}
+
+static vyre_status lower_region(lowering *l, uint32_t index, vyre_error *error) {
+  l->r = &l->from->regions[index];
+  vyre_status status = analyse(l, error);
+  if (status == VYRE_OK) build_region(l);
+  free(l->uniform.is_divergent);
+  l->uniform = (uniformity){0};
+  arena_free(&l->scratch);
+  return status;
+}
+
+static void lower_interface(lowering *l) {
+  const vyre_program *from = l->from;
+  builder_copy_head(l->b, from);
+  // A header may mention the length of a buffer that is declared later, so the code goes first.
+  lower_range(l, from->header);
+  for (uint32_t i = 0; i < from->buffer_count; i++) {
+    const buffer *old = &from->buffers[i];
+    ref length = old->length ? builder_map_ref(l->b, from, old->length, l->map) : 0;
+    if (old->is_transient)
+      vyre_build_transient(l->b, old->name, old->type, length);
+    else
+      vyre_build_buffer(l->b, old->name, old->type, old->access, length);
+  }
+}
+
+static vyre_status lower_all(lowering *l, vyre_program **out, vyre_error *error) {
+  builder_lower_for(l->b, l->target, sizeof *l->target);
+  lower_interface(l);
+  for (uint32_t i = 0; i < l->from->region_count; i++) {
+    vyre_status status = lower_region(l, i, error);
+    if (status != VYRE_OK) return status;
+  }
+  return vyre_builder_finish(l->b, out, error);
+}
+
+vyre_status lower_program(const vyre_program *program, const lower_target *target,
+                          vyre_program **out, vyre_error *error) {
+  *out = NULL;
+  vyre_program *expanded;
+  vyre_status status = math_expand(program, &expanded, error);
+  if (status != VYRE_OK) return status;
+  lowering l = {.from = expanded, .target = target};
+  for (unsigned i = 0; i < RECIPE_COUNT; i++)
+    if (recipe_table[i]->is_needed(target)) l.needed |= 1u << i;
+  l.b = vyre_builder_new(expanded->name);
+  l.map = calloc(expanded->code_count, sizeof *l.map);
+  status = l.b && l.map ? lower_all(&l, out, error) : error_out_of_memory(error);
+  vyre_builder_free(l.b);
+  free(l.map);
+  vyre_program_release(expanded);
+  return status;
+}

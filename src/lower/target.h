@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// What a device does exactly as the IR means it, what it has, and what it lacks. Lowering reads
+// this and nothing else about a device. A field that is false makes a recipe of the table needed
+// (lower/recipe.h) or, where no recipe can help, the program unsupported; so the empty record is a
+// device that can do almost nothing, and still every recipe applies to it. Plain data: any thread.
+#ifndef VYRE_LOWER_TARGET_H
+#define VYRE_LOWER_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct lower_target {
+  const char *name; // for messages; lives as long as the program
+
+  // Types. Without f64, programs with f64 are unsupported.
+  bool has_f64;
+  bool has_i64;
+
+  // Floats.
+  bool keeps_f32_subnormals, keeps_f64_subnormals;
+  bool rounds_f32_division; // division and square root are correctly rounded
+  bool has_f32_fma, has_f64_fma;
+  bool has_one_nan;          // a NaN whose bits are taken is the canonical one
+  bool saturates_conversion; // float to integer, and NaN gives 0
+  bool has_float_minmax;     // x < y ? x : y, for NaN and zeros too
+  bool has_rounding;         // floor, ceil, trunc, round and rint are right for every float
+
+  // Integers.
+  bool has_total_division; // x / 0 and MIN / -1 and the remainders are as in the IR
+  bool wraps_counts;       // shift counts are taken modulo the width
+  bool has_rotate;
+  bool has_integer_minmax, has_integer_abs;
+  bool has_bit_counts; // popcount, clz and ctz
+  bool has_mulhi;
+  bool counts_by_any_step; // a for whose last step would wrap ends all the same
+
+  // Memory.
+  bool checks_bounds;     // the backend does it itself, from total accesses
+  bool has_small_buffers; // none has 2^31 elements or more
+  bool zeroes_shared;
+  bool has_i64_atomics;          // add, sub, exchange and compare-exchange
+  bool has_i64_extended_atomics; // min, max, and, or, xor
+  bool has_only_cas;             // every atomic is compare-exchange
+
+  // Launches.
+  // Whole workgroups are started, also where they stick out of the grid along an axis of its rank.
+  bool pads_grid;
+  bool parts_at_barriers;     // a barrier that only some reach is an error, not a hang
+  bool polls_stop;            // a launch is ended by asking it to
+  uint32_t largest_workgroup; // 0: as large as the IR's
+} lower_target;
+
+#endif
