@@ -9,6 +9,8 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
 CONFORM_SECONDS ?= 60
 CONFORM_SEED ?= $(shell date +%s)
+RANDOM_PROGRAMS ?= 100000
+RANDOM_SEED ?= 0
 DEPS := build/.deps
 
 all: build ## build the library, the command and the tests (PRESET=release)
@@ -50,6 +52,9 @@ conform: build ## compare all backends with the reference for CONFORM_SECONDS (6
 	@$(BUILD)/vyre conform --seconds $(CONFORM_SECONDS) --seed $(CONFORM_SEED) \
 	  --out build/conform-failures examples/*.vyre tests/conform/*.vyre
 
+random: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on the CPU backend, beside ref
+	@tests/random-cpu $(BUILD) $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED) --shapes all
+
 fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
 	@$(MAKE) --no-print-directory PRESET=fuzz build
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
@@ -70,4 +75,4 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test bench exhaustive oclgrind conform fuzz docs install format tidy clean
+.PHONY: all help build demo test bench exhaustive oclgrind conform random fuzz docs install format tidy clean

@@ -15,14 +15,11 @@ static bool fill_shapes(edit *e, const trial *t) {
   const vyre_program *p = t->program;
   uint64_t *lengths = calloc(p->buffer_count + 1u, sizeof *lengths);
   if (!lengths) return false;
-  for (uint32_t i = 0, bound = 0; i < p->buffer_count; i++)
-    if (!p->buffers[i].is_transient)
-      lengths[i] = t->buffers[bound++].size_bytes / type_bytes(p->buffers[i].type);
-  vyre_status status = vyre_program_extents(p, t->params, lengths, e->grids, NULL);
+  bool ok = trial_extents(t, lengths, e->grids);
   for (uint32_t i = 0; i < p->region_count; i++)
     memcpy(e->workgroups[i], p->regions[i].workgroup, sizeof e->workgroups[i]);
   free(lengths);
-  return status == VYRE_OK;
+  return ok;
 }
 
 bool edit_init(edit *e, const trial *t) {
@@ -292,13 +289,6 @@ static bool make_room(trial *t, uint32_t params, uint32_t buffers) {
   return t->params && t->buffers;
 }
 
-static void find_lengths(copier *c) {
-  for (uint32_t i = 0, bound = 0; i < c->p->buffer_count; i++)
-    if (!c->p->buffers[i].is_transient)
-      c->lengths[i] = c->from->buffers[bound++].size_bytes / type_bytes(c->p->buffers[i].type);
-  c->failed |= vyre_program_extents(c->p, c->from->params, c->lengths, NULL, NULL) != VYRE_OK;
-}
-
 // Reads the old program; nothing is built yet.
 static bool copier_init(copier *c) {
   const vyre_program *p = c->p;
@@ -308,7 +298,7 @@ static bool copier_init(copier *c) {
   c->buffers = calloc(p->buffer_count + 1u, sizeof *c->buffers);
   c->lengths = calloc(p->buffer_count + 1u, sizeof *c->lengths);
   if (!c->map || !c->is_live || !c->params || !c->buffers || !c->lengths) return false;
-  find_lengths(c);
+  c->failed |= !trial_extents(c->from, c->lengths, NULL);
   // Objects are looked up by lacks_object before they are copied: none is gone yet.
   for (uint32_t i = 0; i < p->code_count; i++) c->map[i] = 1;
   mark_live(c);

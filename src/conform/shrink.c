@@ -234,8 +234,8 @@ uint32_t shrink_trial(trial *t, shrink_check check, void *context, shrink_limits
 }
 
 typedef struct comparison {
-  const char *backend;
-  const vyre_compile_options *options;
+  shrink_compare compare;
+  void *context;
   bool is_about_status;
   uint64_t fuel; // a shrunk loop may not end
   difference last;
@@ -246,24 +246,40 @@ static bool still_differs(void *context, const trial *t) {
   difference d;
   race_report race;
   if (!race_check(t, c->fuel, &race) || race.verdict == RACE_FOUND) return false;
-  if (!compare_run(t, NULL, c->backend, c->options, &d) || d.verdict != DIFFERENT) return false;
+  if (!c->compare(c->context, t, &d) || d.verdict != DIFFERENT) return false;
   if (d.is_about_status != c->is_about_status) return false;
   if (race.verdict == RACE_UNKNOWN && !d.is_about_status) return false;
   c->last = d;
   return true;
 }
 
-bool shrink_difference(trial *t, const char *backend, const vyre_compile_options *options,
-                       shrink_limits limits, difference *out) {
-  comparison c = {.backend = backend, .options = options};
+bool shrink_compared(trial *t, shrink_compare compare, void *context, shrink_limits limits,
+                     difference *out) {
+  comparison c = {.compare = compare, .context = context};
   outcome first;
   if (!trial_run(t, NULL, backend_oracle()->id, NULL, (trial_limits){.fuel = COMPARE_FUEL}, &first))
     return false;
   c.fuel = first.operations * 2 + 10000;
   outcome_fini(&first);
-  if (!compare_run(t, NULL, backend, options, &c.last) || c.last.verdict != DIFFERENT) return false;
+  if (!compare(context, t, &c.last) || c.last.verdict != DIFFERENT) return false;
   c.is_about_status = c.last.is_about_status;
   shrink_trial(t, still_differs, &c, limits);
   *out = c.last;
   return true;
+}
+
+typedef struct backend_run {
+  const char *backend;
+  const vyre_compile_options *options;
+} backend_run;
+
+static bool compare_backend(void *context, const trial *t, difference *out) {
+  const backend_run *r = context;
+  return compare_run(t, NULL, r->backend, r->options, out);
+}
+
+bool shrink_difference(trial *t, const char *backend, const vyre_compile_options *options,
+                       shrink_limits limits, difference *out) {
+  backend_run r = {backend, options};
+  return shrink_compared(t, compare_backend, &r, limits, out);
 }

@@ -24,4 +24,9 @@ uint32_t shrink_trial(trial *t, shrink_check check, void *context, shrink_limits
 bool shrink_difference(trial *t, const char *backend, const vyre_compile_options *options,
                        shrink_limits limits, difference *out);
 
+// The same for any way to compare; it gives false when out of memory.
+typedef bool (*shrink_compare)(void *context, const trial *t, difference *out);
+bool shrink_compared(trial *t, shrink_compare compare, void *context, shrink_limits limits,
+                     difference *out);
+
 #endif

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "conform/trial.h"
 
+#include "ir/program.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-// Before and after the memory of each bound buffer, so that a stray store is seen.
-enum { GUARD = 64, GUARD_BYTE = 0xa5 };
 
 void trial_fini(trial *t) {
   vyre_program_release(t->program);
@@ -34,28 +33,32 @@ bool trial_copy(const trial *from, trial *to) {
   return ok;
 }
 
+bool trial_extents(const trial *t, uint64_t *lengths, uint64_t (*grids)[3]) {
+  const vyre_program *p = t->program;
+  for (uint32_t i = 0, bound = 0; i < p->buffer_count; i++)
+    if (!p->buffers[i].is_transient)
+      lengths[i] = t->buffers[bound++].size_bytes / type_bytes(p->buffers[i].type);
+  return vyre_program_extents(p, t->params, lengths, grids, NULL) == VYRE_OK;
+}
+
 // ---- running ------------------------------------------------------------------------------------
 
-static bool guarded_copy(const vyre_span *from, vyre_span *to) {
-  unsigned char *block = malloc(from->size_bytes + 2 * GUARD);
-  if (!block) return false;
-  memset(block, GUARD_BYTE, GUARD);
-  memcpy(block + GUARD, from->data, from->size_bytes);
-  memset(block + GUARD + from->size_bytes, GUARD_BYTE, GUARD);
-  *to = (vyre_span){block + GUARD, from->size_bytes};
+static bool copy_buffers(const trial *t, fence_side side, outcome *out) {
+  out->buffers = calloc(t->buffer_count + 1u, sizeof *out->buffers);
+  if (!out->buffers) return false;
+  for (; out->buffer_count < t->buffer_count; out->buffer_count++) {
+    uint32_t i = out->buffer_count;
+    if (fence_copy(&t->buffers[i], side, i, &out->buffers[i])) continue;
+    outcome_fini(out);
+    return false;
+  }
   return true;
 }
 
-static bool is_guard_intact(const vyre_span *span) {
-  const unsigned char *data = span->data;
-  for (int i = 0; i < GUARD; i++)
-    if (data[i - GUARD] != GUARD_BYTE || data[span->size_bytes + (size_t)i] != GUARD_BYTE)
-      return false;
-  return true;
-}
-
-static void dispatch(const trial *t, vyre_executable *executable, trial_limits limits,
-                     outcome *out) {
+bool trial_dispatch(const trial *t, vyre_executable *executable, fence_side side,
+                    trial_limits limits, outcome *out) {
+  *out = (outcome){.overrun = -1, .was_compiled = true};
+  if (!copy_buffers(t, side, out)) return false;
   vyre_dispatch_args args = {.params = t->params,
                              .param_count = t->param_count,
                              .buffers = out->buffers,
@@ -66,33 +69,25 @@ static void dispatch(const trial *t, vyre_executable *executable, trial_limits l
   vyre_report report = {0};
   out->status = vyre_dispatch(executable, &args, &report, &out->error);
   out->operations = report.operations;
+  for (uint32_t i = 0; i < out->buffer_count; i++)
+    if (!fence_is_intact(&out->buffers[i])) out->overrun = (int32_t)i;
+  return true;
 }
 
 bool trial_run(const trial *t, vyre_program *program, const char *backend,
                const vyre_compile_options *options, trial_limits limits, outcome *out) {
   *out = (outcome){.overrun = -1};
-  out->buffers = calloc(t->buffer_count + 1u, sizeof *out->buffers);
-  if (!out->buffers) return false;
-  for (; out->buffer_count < t->buffer_count; out->buffer_count++) {
-    uint32_t i = out->buffer_count;
-    if (guarded_copy(&t->buffers[i], &out->buffers[i])) continue;
-    outcome_fini(out);
-    return false;
-  }
   vyre_executable *executable = NULL;
   out->status =
       vyre_compile(program ? program : t->program, backend, options, &executable, &out->error);
   if (out->status != VYRE_OK) return true;
-  out->was_compiled = true;
-  dispatch(t, executable, limits, out);
+  bool ok = trial_dispatch(t, executable, FENCE_END, limits, out);
   vyre_executable_release(executable);
-  for (uint32_t i = 0; i < out->buffer_count; i++)
-    if (!is_guard_intact(&out->buffers[i])) out->overrun = (int32_t)i;
-  return true;
+  return ok;
 }
 
 void outcome_fini(outcome *o) {
-  for (uint32_t i = 0; i < o->buffer_count; i++) free((char *)o->buffers[i].data - GUARD);
+  for (uint32_t i = 0; i < o->buffer_count; i++) fence_free(&o->buffers[i]);
   free(o->buffers);
   *o = (outcome){0};
 }

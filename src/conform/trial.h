@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // A trial is a program with everything one dispatch needs: scalars, the first content of every
-// bound buffer, a launch shape. Running it never changes it: a run works on copies between guard
-// bytes and gives an outcome, and two outcomes can be compared. A trial owns its program reference
-// and its memory; an outcome owns its buffers. One thread at a time for each object.
+// bound buffer, a launch shape. Running it never changes it: a run works on copies between pages
+// that cannot be touched (fence.h) and gives an outcome, and two outcomes can be compared. A trial
+// owns its program reference and its memory; an outcome owns its buffers. One thread at a time for
+// each object.
 #ifndef VYRE_CONFORM_TRIAL_H
 #define VYRE_CONFORM_TRIAL_H
 
-#include <vyre/vyre.h>
+#include "conform/fence.h"
 
 typedef struct trial {
   vyre_program *program;
@@ -20,6 +21,9 @@ typedef struct trial {
 void trial_fini(trial *t);
 // A copy with its own memory that shares the program; false when out of memory.
 bool trial_copy(const trial *from, trial *to);
+// Evaluates the lengths of all buffers, transient ones too, and, where `grids` is not NULL, the
+// grids of all regions; false when there are none.
+bool trial_extents(const trial *t, uint64_t *lengths, uint64_t (*grids)[3]);
 
 typedef struct trial_limits {
   uint64_t fuel;       // for ref; 0: unlimited
@@ -33,7 +37,7 @@ typedef struct outcome {
   uint64_t operations;
   uint32_t buffer_count;
   vyre_span *buffers; // as the trial's; what the dispatch left there
-  int32_t overrun;    // the buffer whose guard bytes were written; -1: none
+  int32_t overrun;    // the buffer around which guard bytes were written; -1: none
 } outcome;
 
 // Compiles `program` (NULL: the trial's; another one must have the same interface) for a backend
@@ -41,6 +45,10 @@ typedef struct outcome {
 // when this call itself is out of memory. `options` may be NULL. End with outcome_fini.
 bool trial_run(const trial *t, vyre_program *program, const char *backend,
                const vyre_compile_options *options, trial_limits limits, outcome *out);
+// Dispatches an executable of the program, or of one with the same interface, with buffers that
+// touch the fence on `side`. Results as above.
+bool trial_dispatch(const trial *t, vyre_executable *executable, fence_side side,
+                    trial_limits limits, outcome *out);
 void outcome_fini(outcome *o);
 
 #endif

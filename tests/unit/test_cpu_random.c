@@ -1,55 +1,48 @@
 // SPDX-License-Identifier: MIT
 //
-// Random programs on the CPU backend beside the reference, at several widths, tiers and thread
-// counts. VYRE_TRIALS sets how many (CI runs many more than a developer waits for), VYRE_SEED where
-// they start. A failure is shrunk, and the smallest program that still fails is printed.
-#include "base/clock.h"
-#include "conform/generate.h"
-#include "conform/idioms.h"
-#include "conform/shrink.h"
+// The first random programs of tests/random-cpu on the CPU backend beside the reference, in a
+// process of their own, because what they look for may end it.
+#include "conform/isolate.h"
+#include "conform/sweep.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
-static uint64_t number_from(const char *name, uint64_t otherwise) {
-  const char *text = getenv(name);
-  return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
+enum { PROGRAMS = 120, WAIT_MS = 250000 };
 
-static void report(trial *t, uint64_t seed, const vyre_compile_options *o) {
+typedef struct progress {
+  uint64_t seed;
   difference d;
-  char *text = NULL;
-  size_t size;
-  shrink_limits limits = {.deadline_ns = clock_now_ns() + 60000000000u};
-  shrink_difference(t, "cpu", o, limits, &d);
-  vyre_program_print(t->program, &text, &size, NULL);
-  fail_msg("seed %llu, width %u, tier %d, threads %u: %s\n%s", (unsigned long long)seed,
-           o->vector_width, (int)o->tier, o->threads, d.text, text ? text : "");
+} progress;
+
+static void run_programs(void *context) {
+  progress *p = context;
+  for (; p->seed < PROGRAMS; p->seed++) {
+    sweep_case c;
+    if (sweep_make(&(sweep_options){.seed = p->seed}, &c, NULL) != VYRE_OK ||
+        !sweep_compare(&c.trial, &c.how, &p->d))
+      abort();
+    if (p->d.verdict == DIFFERENT) return;
+    trial_fini(&c.trial);
+  }
 }
 
 static void test_random_programs(void **state) {
   (void)state;
-  static const uint32_t widths[] = {8, 1, 4, 16, 32, 0}, threads[] = {1, 2, 7};
-  uint64_t first = number_from("VYRE_SEED", 0), count = number_from("VYRE_TRIALS", 120);
-  for (uint64_t seed = first; seed < first + count; seed++) {
-    vyre_error error;
-    generate_options options = {.seed = seed, .with_math = seed % 8 == 3};
-    trial t;
-    vyre_status status =
-        seed % 3 ? generate_trial(&options, &t, &error) : idioms_trial(seed, &t, &error);
-    assert_int_equal(status, VYRE_OK);
-    vyre_compile_options o = {.vector_width = widths[seed / 3 % 6],
-                              .threads = threads[seed / 18 % 3],
-                              .tier = seed / 54 % 2 ? VYRE_TIER_QUICK : VYRE_TIER_FULL};
-    difference d;
-    assert_true(compare_run(&t, NULL, "cpu", &o, &d));
-    if (d.verdict == DIFFERENT) report(&t, seed, &o);
-    trial_fini(&t);
-  }
+  char text[400] = "";
+  progress *p = isolate_share(sizeof *p);
+  assert_non_null(p);
+  isolate_end end = isolate_run(run_programs, p, WAIT_MS, text, sizeof text);
+  if (end != ISOLATE_DONE || p->seed < PROGRAMS)
+    fail_msg("seed %llu: %s. Fix: see `random_cpu --seed %llu --count 1`",
+             (unsigned long long)p->seed, end == ISOLATE_DONE ? p->d.text : text,
+             (unsigned long long)p->seed);
+  isolate_unshare(p, sizeof *p);
 }
 
 int main(void) {

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT
+#include "conform/shapes_state.h"
+
+#include "ir/eval.h"
+
+#include <stdio.h>
+
+// ---- effects ------------------------------------------------------------------------------------
+
+// Something to store that depends on who stores it, most of the time.
+static node some_value(maker *m, vyre_type type) {
+  uint32_t way = maker_below(m, 100);
+  if (way < 25) return maker_as(m, maker_const(m, VYRE_I32, 1 + maker_below(m, 9)), type);
+  if (way < 45) return maker_as(m, m->linear, type);
+  if (way < 55) return maker_as(m, maker_narrow(m), type);
+  const memory *x = &m->memories[FOR_VALUES];
+  node loaded = maker_as(m, maker_load(m, FOR_VALUES, maker_index(m, x->length)), type);
+  if (way < 85) return loaded;
+  node more = maker_as(m, maker_load(m, FOR_VALUES, maker_index(m, x->length)), type);
+  return maker_binary(m, VYRE_OP_ADD, loaded, more);
+}
+
+static void store_own(maker *m, node value) {
+  const memory *out = &m->memories[FOR_OUTPUT];
+  node at = maker_own(m, out, maker_below(m, out->slots));
+  if (maker_chance(m, 15)) {
+    node old = {vyre_build_load(m->b, out->mem, at.value), out->type, 0};
+    value = maker_binary(m, type_is_int(out->type) ? VYRE_OP_XOR : VYRE_OP_MAX, value, old);
+  }
+  vyre_build_store(m->b, out->mem, at.value, value.value);
+}
+
+static void count(maker *m) {
+  const memory *out = &m->memories[FOR_COUNTS];
+  node at = maker_index(m, out->length), value = some_value(m, out->type);
+  vyre_build_atomic(m->b, out->atomic, out->mem, at.value, value.value);
+}
+
+static void effect(maker *m) {
+  if (maker_chance(m, 12))
+    count(m);
+  else
+    store_own(m, some_value(m, m->memories[FOR_OUTPUT].type));
+}
+
+static void effects(maker *m) {
+  effect(m);
+  if (maker_chance(m, 20)) effect(m);
+}
+
+// ---- conditions ---------------------------------------------------------------------------------
+
+static void gated(maker *m, node condition) {
+  vyre_build_if(m->b, condition.value);
+  effects(m);
+  vyre_build_end(m->b);
+}
+
+static void make_gate(maker *m) {
+  gated(m, maker_condition(m, 0));
+}
+
+static void make_logic(maker *m) {
+  gated(m, maker_condition(m, 2));
+}
+
+static void make_exit(maker *m) {
+  do {
+    vyre_build_if(m->b, maker_condition(m, 1).value);
+    vyre_build_return(m->b);
+    vyre_build_end(m->b);
+  } while (maker_chance(m, 30));
+  effects(m);
+}
+
+static void make_either(maker *m) {
+  vyre_build_if(m->b, maker_condition(m, 1).value);
+  effect(m);
+  vyre_build_else(m->b);
+  effect(m);
+  vyre_build_end(m->b);
+}
+
+static void make_nest(maker *m) {
+  vyre_build_if(m->b, maker_condition(m, 1).value);
+  if (maker_chance(m, 40)) effect(m);
+  gated(m, maker_condition(m, 1));
+  if (maker_chance(m, 30)) {
+    vyre_build_else(m->b);
+    gated(m, maker_condition(m, 0));
+  }
+  vyre_build_end(m->b);
+}
+
+// y[own] = c ? x[i] : x[k]
+static void make_select(maker *m) {
+  vyre_type type = m->memories[FOR_OUTPUT].type;
+  node c = maker_condition(m, 1), x = some_value(m, type), y = some_value(m, type);
+  store_own(m, (node){vyre_build_select(m->b, c.value, x.value, y.value), type, 0});
+}
+
+// u32(bytes[i]) < i, and what else has a small range: i / 3, i % 4, i & 7, u8(i)
+static void make_range(maker *m) {
+  vyre_type type = maker_index_type(m);
+  node moving = maker_as(m, maker_chance(m, 70) ? m->ids[0] : m->linear, type);
+  node small = moving, by = maker_const(m, type, 1 + maker_below(m, 9));
+  uint32_t way = maker_below(m, 100);
+  if (way < 45)
+    small = maker_as(m, maker_narrow(m), type);
+  else if (way < 60)
+    small = maker_binary(m, VYRE_OP_DIV, moving, by);
+  else if (way < 75)
+    small = maker_binary(m, VYRE_OP_REM, moving, by);
+  else if (way < 85)
+    small = maker_binary(m, VYRE_OP_AND, moving, by);
+  else
+    small = maker_as(m, maker_as(m, moving, maker_chance(m, 50) ? VYRE_U8 : VYRE_I8), type);
+  if (maker_chance(m, 30))
+    small = maker_binary(m, VYRE_OP_ADD, small, maker_limit(m, type, moving.sample / 2));
+  gated(m, maker_compare(m, small, moving));
+}
+
+// max(i - c, 0) < n and the like, the clamp as an index too
+static void make_clamp(maker *m) {
+  vyre_type type = maker_index_type(m);
+  node x = maker_moving(m, type);
+  for (int i = 0; i < 2; i++) {
+    vyre_op op = maker_chance(m, 50) ? VYRE_OP_MIN : VYRE_OP_MAX;
+    x = maker_binary(m, op, x, maker_limit(m, type, x.sample));
+    if (maker_chance(m, 50)) break;
+  }
+  bool is_gated = maker_chance(m, 70);
+  if (is_gated) vyre_build_if(m->b, maker_compare(m, x, maker_limit(m, type, x.sample)).value);
+  store_own(m, maker_as(m, maker_load(m, FOR_VALUES, x), m->memories[FOR_OUTPUT].type));
+  if (is_gated) vyre_build_end(m->b);
+}
+
+// i * n != i * k + c
+static void make_stride(maker *m) {
+  vyre_type type = maker_index_type(m);
+  node sides[2];
+  for (int i = 0; i < 2; i++) {
+    node id = maker_as(m, maker_chance(m, 80) ? m->ids[0] : m->linear, type);
+    uint64_t by = maker_below(m, 5) - 1u;
+    if (maker_chance(m, 75)) id = maker_binary(m, VYRE_OP_MUL, id, maker_uniform(m, type, by));
+    sides[i] = id;
+  }
+  if (maker_chance(m, 70)) {
+    node gap = maker_limit(m, type, sides[0].sample - sides[1].sample);
+    sides[1] = maker_binary(m, VYRE_OP_ADD, sides[1], gap);
+  }
+  gated(m, maker_compare(m, sides[0], sides[1]));
+}
+
+// ---- indices ------------------------------------------------------------------------------------
+
+static void make_index(maker *m) {
+  effect(m);
+  if (maker_chance(m, 50)) effect(m);
+}
+
+// x[b + i64(i)], b loaded, near an end of the type
+static void make_base(maker *m) {
+  const memory *x = &m->memories[FOR_VALUES], *out = &m->memories[FOR_COUNTS];
+  bool is_count = maker_chance(m, 30);
+  uint64_t length = is_count ? out->length : x->length;
+  vyre_type type = maker_chance(m, 50) ? VYRE_I64 : VYRE_U64;
+  node id = maker_as(m, maker_chance(m, 70) ? m->linear : m->ids[0], type);
+  if (maker_chance(m, 20)) id = maker_binary(m, VYRE_OP_SUB, maker_limit(m, type, id.sample), id);
+  if (maker_chance(m, 20)) id = maker_binary(m, VYRE_OP_MUL, id, maker_uniform(m, type, 2));
+  uint64_t target = maker_below(m, 9) - 4u;
+  if (maker_chance(m, 30)) target += length;
+  if (maker_chance(m, 50)) target += 1ull << 63;
+  node at = maker_binary(m, VYRE_OP_ADD, maker_uniform(m, type, target - id.sample), id);
+  if (is_count) {
+    vyre_build_atomic(m->b, out->atomic, out->mem, at.value, some_value(m, out->type).value);
+    return;
+  }
+  bool is_gated = maker_chance(m, 30);
+  if (is_gated) vyre_build_if(m->b, maker_compare(m, at, maker_limit(m, type, length)).value);
+  store_own(m, maker_as(m, maker_load(m, FOR_VALUES, at), m->memories[FOR_OUTPUT].type));
+  if (is_gated) vyre_build_end(m->b);
+}
+
+// i > 0 && i < n - 1 with x[i - 1] and x[i + 1]
+static void make_stencil(maker *m) {
+  const memory *x = &m->memories[FOR_VALUES];
+  vyre_type type = maker_index_type(m), result = m->memories[FOR_OUTPUT].type;
+  node id = maker_as(m, maker_chance(m, 70) ? m->linear : m->ids[0], type);
+  node reach = maker_const(m, type, 1 + maker_below(m, 3)), zero = maker_const(m, type, 0);
+  node n = maker_uniform(m, type, maker_chance(m, 50) ? m->total : x->length);
+  node last = maker_binary(m, VYRE_OP_SUB, n, reach);
+  node low = maker_binary(m, maker_chance(m, 50) ? VYRE_OP_GT : VYRE_OP_GE, id,
+                          maker_chance(m, 50) ? zero : reach);
+  node high = maker_binary(m, maker_chance(m, 50) ? VYRE_OP_LT : VYRE_OP_LE, id, last);
+  vyre_build_if(m->b, maker_binary(m, VYRE_OP_AND, low, high).value);
+  node before = maker_load(m, FOR_VALUES, maker_binary(m, VYRE_OP_SUB, id, reach));
+  node after = maker_load(m, FOR_VALUES, maker_binary(m, VYRE_OP_ADD, id, reach));
+  store_own(m, maker_as(m, maker_binary(m, VYRE_OP_ADD, before, after), result));
+  if (maker_chance(m, 30)) {
+    vyre_build_else(m->b);
+    store_own(m, maker_as(m, maker_const(m, VYRE_I32, 1), result));
+  }
+  vyre_build_end(m->b);
+}
+
+// All elements of a record, read and written in any order.
+static void make_record(maker *m) {
+  memory *out = &m->memories[FOR_OUTPUT];
+  uint32_t fields = 2 + maker_below(m, 3), first = maker_below(m, 4);
+  bool is_gated = maker_chance(m, 50);
+  vyre_type type = maker_index_type(m);
+  node at = maker_as(m, m->linear, type);
+  at = maker_binary(m, VYRE_OP_MUL, at, maker_const(m, type, fields));
+  if (maker_chance(m, 30)) at = maker_binary(m, VYRE_OP_ADD, at, maker_limit(m, type, 0));
+  if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
+  for (uint32_t i = 0; i < fields; i++) {
+    node field = maker_const(m, type, (i + first) % fields);
+    node x = maker_load(m, FOR_VALUES, maker_binary(m, VYRE_OP_ADD, at, field));
+    node to = maker_own(m, out, (i + first) % out->slots);
+    vyre_build_store(m->b, out->mem, to.value, maker_as(m, x, out->type).value);
+  }
+  if (is_gated) vyre_build_end(m->b);
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
+enum { MOST_TURNS = 24 };
+
+// 0 to MOST_TURNS for every invocation.
+static node small_number(maker *m, vyre_type type) {
+  uint32_t way = maker_below(m, 100), most = 1 + maker_below(m, MOST_TURNS);
+  if (way < 20) return maker_const(m, type, maker_below(m, most));
+  if (way < 40) return maker_uniform(m, type, maker_below(m, most));
+  node id = maker_chance(m, 75) ? m->ids[0] : m->linear;
+  if (way < 50) id = maker_as(m, maker_narrow(m), VYRE_U32);
+  node limit = maker_const(m, VYRE_U32, most);
+  vyre_op op = way < 60 ? VYRE_OP_MIN : way < 80 ? VYRE_OP_REM : VYRE_OP_AND;
+  return maker_as(m, maker_binary(m, op, id, limit), type);
+}
+
+typedef struct turns {
+  vyre_type type;
+  node first, end;
+  uint64_t step;
+} turns;
+
+// At most MOST_TURNS turns, mostly near 0, sometimes at an end of the type.
+static turns some_turns(maker *m) {
+  static const vyre_type types[] = {VYRE_I32, VYRE_I32, VYRE_U32, VYRE_U32, VYRE_I64,
+                                    VYRE_U64, VYRE_U8,  VYRE_I8,  VYRE_I16, VYRE_U16};
+  turns t = {.type = types[maker_below(m, sizeof types / sizeof *types)]};
+  t.first = small_number(m, t.type);
+  t.end = maker_chance(m, 50) ? maker_uniform(m, t.type, MOST_TURNS - maker_below(m, 6))
+                              : small_number(m, t.type);
+  t.step = maker_chance(m, 50) ? 1 : 1 + maker_below(m, 5);
+  if (maker_chance(m, 20)) {
+    uint64_t top = type_is_signed(t.type) ? (1ull << (type_bits(t.type) - 1)) - 1
+                                          : type_canonical_bits(t.type, ~0ull);
+    node far = maker_uniform(m, t.type, top - MOST_TURNS);
+    t.first = maker_binary(m, VYRE_OP_ADD, t.first, far);
+    t.end = maker_binary(m, VYRE_OP_ADD, t.end, far);
+  }
+  return t;
+}
+
+static void enter(maker *m, vyre_value counter, const turns *t) {
+  m->counters[m->counter_count++] = (node){counter, t->type, t->first.sample};
+}
+
+// What a turn does: it adds an element to the sum, under a condition or not, or leaves.
+static void turn(maker *m, vyre_var sum) {
+  const memory *x = &m->memories[FOR_VALUES];
+  bool is_gated = maker_chance(m, 40);
+  if (maker_chance(m, 15)) {
+    vyre_build_if(m->b, maker_relation(m).value);
+    if (maker_chance(m, 50))
+      vyre_build_break(m->b);
+    else
+      vyre_build_continue(m->b);
+    vyre_build_end(m->b);
+  }
+  if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
+  node at = m->counters[m->counter_count - 1];
+  if (type_bits(at.type) < 32) at = maker_as(m, at, VYRE_I32);
+  if (maker_chance(m, 50)) at = maker_index(m, x->length);
+  node element = maker_as(m, maker_load(m, FOR_VALUES, at), VYRE_U32);
+  node old = maker_var_get(m, sum, VYRE_U32);
+  vyre_build_set(m->b, sum, maker_binary(m, VYRE_OP_ADD, old, element).value);
+  if (is_gated) vyre_build_end(m->b);
+}
+
+static vyre_var new_var(maker *m, node first) {
+  char name[16];
+  snprintf(name, sizeof name, "v%u", m->name_count++);
+  return vyre_build_var(m->b, name, first.value);
+}
+
+static void store_sum(maker *m, vyre_var sum) {
+  store_own(m, maker_as(m, maker_var_get(m, sum, VYRE_U32), m->memories[FOR_OUTPUT].type));
+}
+
+static void make_counter(maker *m) {
+  bool is_gated = maker_chance(m, 40);
+  if (is_gated) vyre_build_if(m->b, maker_condition(m, 1).value);
+  vyre_var sum = new_var(m, maker_const(m, VYRE_U32, 0));
+  turns t = some_turns(m);
+  vyre_value step = t.step == 1 ? 0 : maker_const(m, t.type, t.step).value;
+  enter(m, vyre_build_for(m->b, t.first.value, t.end.value, step), &t);
+  turn(m, sum);
+  if (maker_chance(m, 15)) count(m);
+  vyre_build_end(m->b);
+  m->counter_count--;
+  store_sum(m, sum);
+  if (is_gated) vyre_build_end(m->b);
+}
+
+// var k = first  while k < end && turns < MOST_TURNS { k = k + step ... }
+static void make_while(maker *m) {
+  turns t = some_turns(m);
+  vyre_var sum = new_var(m, maker_const(m, VYRE_U32, 0)), k = new_var(m, t.first);
+  vyre_var left = new_var(m, maker_const(m, VYRE_U32, MOST_TURNS));
+  static const vyre_op ops[] = {VYRE_OP_LT, VYRE_OP_LT, VYRE_OP_LE, VYRE_OP_NE};
+  vyre_op op = ops[maker_below(m, 4)];
+  vyre_build_while(m->b);
+  node goes_on = maker_binary(m, op, maker_var_get(m, k, t.type), t.end);
+  node turns_left = maker_var_get(m, left, VYRE_U32);
+  node has_left = maker_binary(m, VYRE_OP_GT, turns_left, maker_const(m, VYRE_U32, 0));
+  vyre_build_do(m->b, maker_binary(m, VYRE_OP_AND, goes_on, has_left).value);
+  node one = maker_const(m, VYRE_U32, 1), now = maker_var_get(m, k, t.type);
+  node fewer = maker_binary(m, VYRE_OP_SUB, maker_var_get(m, left, VYRE_U32), one);
+  vyre_build_set(m->b, left, fewer.value);
+  vyre_build_set(m->b, k, maker_binary(m, VYRE_OP_ADD, now, maker_const(m, t.type, t.step)).value);
+  enter(m, now.value, &t);
+  turn(m, sum);
+  vyre_build_end(m->b);
+  m->counter_count--;
+  store_sum(m, sum);
+}
+
+// sum of a[y * n + k] * b[k * w + x], under a condition or not
+static void make_matrix(maker *m) {
+  vyre_type type = maker_index_type(m);
+  uint32_t inner = 1 + maker_below(m, 12);
+  node x = maker_as(m, m->ids[0], type), y = maker_as(m, m->ids[1], type);
+  node n = maker_uniform(m, type, inner), w = maker_uniform(m, type, m->grid[0]);
+  bool is_gated = maker_chance(m, 60);
+  if (is_gated) {
+    node c = maker_chance(m, 40) ? maker_compare(m, x, y) : maker_condition(m, 1);
+    vyre_build_if(m->b, c.value);
+  }
+  vyre_var sum = new_var(m, maker_const(m, VYRE_U32, 0));
+  vyre_value counter = vyre_build_for(m->b, maker_const(m, type, 0).value, n.value, 0);
+  node k = {counter, type, 0};
+  m->counters[m->counter_count++] = k;
+  node row = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, y, n), k);
+  node column = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, k, w), x);
+  bool is_inner = maker_chance(m, 25);
+  if (is_inner) vyre_build_if(m->b, maker_relation(m).value);
+  node product = maker_binary(m, VYRE_OP_MUL, maker_as(m, maker_load(m, FOR_VALUES, row), VYRE_U32),
+                              maker_as(m, maker_load(m, FOR_NARROW, column), VYRE_U32));
+  node old = maker_var_get(m, sum, VYRE_U32);
+  vyre_build_set(m->b, sum, maker_binary(m, VYRE_OP_ADD, old, product).value);
+  if (is_inner) vyre_build_end(m->b);
+  vyre_build_end(m->b);
+  m->counter_count--;
+  store_sum(m, sum);
+  if (is_gated) vyre_build_end(m->b);
+}
+
+// x != y, x + y < n and the like around one store
+static void make_plane(maker *m) {
+  vyre_type type = maker_index_type(m);
+  node x = maker_as(m, m->ids[0], type), y = maker_as(m, m->ids[1], type);
+  if (maker_chance(m, 25)) y = maker_binary(m, VYRE_OP_MUL, y, maker_limit(m, type, 2));
+  if (maker_chance(m, 25)) y = maker_binary(m, VYRE_OP_ADD, y, maker_limit(m, type, x.sample));
+  if (maker_chance(m, 20)) x = maker_binary(m, VYRE_OP_SUB, maker_limit(m, type, x.sample), x);
+  node c = maker_compare(m, x, y);
+  if (maker_chance(m, 25)) c = maker_binary(m, VYRE_OP_AND, c, maker_relation(m));
+  gated(m, c);
+}
+
+// ---- turns and barriers -------------------------------------------------------------------------
+
+// Several invocations share a place, through a narrow type; one of them may write it.
+static void make_turns(maker *m) {
+  const memory *out = &m->memories[FOR_TURNS];
+  node place = maker_as(m, m->linear, out->length == 256 ? VYRE_U8 : VYRE_U16);
+  place = maker_as(m, place, maker_index_type(m));
+  node round = maker_binary(m, VYRE_OP_DIV, m->linear, maker_const(m, VYRE_U32, out->length));
+  node whose = maker_as(m, maker_load(m, FOR_WHOSE, place), VYRE_U32);
+  node c = maker_binary(m, VYRE_OP_EQ, round, whose);
+  if (maker_chance(m, 30)) c = maker_binary(m, VYRE_OP_AND, c, maker_relation(m));
+  vyre_build_if(m->b, c.value);
+  vyre_build_store(m->b, out->mem, place.value, some_value(m, out->type).value);
+  vyre_build_end(m->b);
+}
+
+// s[l] = ...  barrier  if c { y[own] = s[other] }, once or twice, sometimes all of it in a uniform
+// if
+static void make_barrier(maker *m) {
+  uint32_t size = m->workgroup[0] * m->workgroup[1] * m->workgroup[2];
+  char name[16];
+  snprintf(name, sizeof name, "s%u", m->name_count++);
+  vyre_mem s = vyre_build_shared(m->b, name, VYRE_U32, size);
+  node local = {vyre_build_id(m->b, VYRE_OP_LOCAL_ID, m->rank - 1), VYRE_U32, 0};
+  for (uint32_t k = m->rank - 1; k-- > 0;) {
+    node inner = {vyre_build_id(m->b, VYRE_OP_LOCAL_ID, k), VYRE_U32, 0};
+    local = maker_binary(m, VYRE_OP_MUL, local, maker_const(m, VYRE_U32, m->workgroup[k]));
+    local = maker_binary(m, VYRE_OP_ADD, local, inner);
+  }
+  bool is_inside = maker_chance(m, 25), is_again = maker_chance(m, 40);
+  if (is_inside) vyre_build_if(m->b, maker_uniform_condition(m).value);
+  for (int phase = 0; phase <= is_again; phase++) {
+    if (phase) vyre_build_barrier(m->b);
+    bool is_gated = maker_chance(m, 40);
+    if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
+    vyre_build_store(m->b, s, local.value, some_value(m, VYRE_U32).value);
+    if (is_gated) vyre_build_end(m->b);
+    vyre_build_barrier(m->b);
+    node last = maker_const(m, VYRE_U32, size - maker_below(m, 3));
+    node other = maker_binary(m, VYRE_OP_SUB, last, local);
+    vyre_build_if(m->b, maker_condition(m, 1).value);
+    node value = {vyre_build_load(m->b, s, other.value), VYRE_U32, 0};
+    store_own(m, maker_as(m, value, m->memories[FOR_OUTPUT].type));
+    vyre_build_end(m->b);
+  }
+  if (is_inside) vyre_build_end(m->b);
+}
+
+const body_kind body_kinds[] = {
+    {"gate", 0, make_gate},
+    {"logic", 0, make_logic},
+    {"exit", 0, make_exit},
+    {"either", 0, make_either},
+    {"nest", 0, make_nest},
+    {"select", 0, make_select},
+    {"range", 0, make_range},
+    {"clamp", 0, make_clamp},
+    {"stride", 0, make_stride},
+    {"index", 0, make_index},
+    {"base", 0, make_base},
+    {"stencil", 0, make_stencil},
+    {"record", 0, make_record},
+    {"counter", NEEDS_LOOPS, make_counter},
+    {"while", NEEDS_LOOPS, make_while},
+    {"matrix", NEEDS_LOOPS | NEEDS_PLANE, make_matrix},
+    {"plane", NEEDS_PLANE, make_plane},
+    {"turns", NEEDS_ROW | NEEDS_MANY, make_turns},
+    {"barrier", NEEDS_BARRIERS, make_barrier},
+};
+const uint32_t body_kind_count = sizeof body_kinds / sizeof *body_kinds;
