@@ -38,6 +38,10 @@ typedef struct backend {
   vyre_status (*probe)(const struct backend *self, vyre_device *devices, uint32_t capacity,
                        uint32_t *count, vyre_error *error);
 
+  // Whether the backend's compiler can be loaded, by loading it; NULL where the probe knows. For
+  // those who have the time, such as `vyre devices`. Any thread.
+  vyre_status (*check)(vyre_error *error);
+
   // Makes *state from a frozen program, which the caller keeps alive until release. Options are
   // never NULL. VYRE_ERROR_UNSUPPORTED when the device lacks something. Any thread, also at once.
   vyre_status (*compile)(const struct backend *self, vyre_program *program,

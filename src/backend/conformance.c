@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/paths.h"
 #include "base/toml.h"
+#include "base/warning.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,10 +17,10 @@
 
 enum { MAX_FILE = 1 << 22, FORMAT_VERSION = 1 };
 
-static char *file_path(const char *adapter) {
+static char *file_path(const char *adapter, vyre_error *error) {
   char name[300];
   snprintf(name, sizeof name, "conform/%s.toml", adapter);
-  return path_state(name);
+  return path_state(name, error);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -71,18 +72,22 @@ static vyre_status read_table(const char *path, const toml_table *root, conforma
 
 vyre_status conformance_load(const char *adapter, conformance_failure **out, uint32_t *count,
                              vyre_error *error) {
-  char *path = file_path(adapter), *text = NULL;
+  vyre_error why;
+  char *path = file_path(adapter, &why), *text = NULL;
   size_t size;
   *out = NULL;
   *count = 0;
-  if (!path) return error_out_of_memory(error);
+  if (!path) { // nothing can have been recorded
+    warning_add(&why);
+    return VYRE_OK;
+  }
   if (access(path, F_OK)) {
     free(path);
     return VYRE_OK;
   }
   arena memory = ARENA_INIT;
   toml_table *root;
-  vyre_status status = file_read(path, MAX_FILE, &text, &size, error);
+  vyre_status status = file_read_own(path, MAX_FILE, &text, &size, error);
   if (status == VYRE_OK) status = toml_parse(&memory, text, size, path, NULL, NULL, &root, error);
   if (status == VYRE_OK) status = read_table(path, root, out, count, error);
   arena_free(&memory);
@@ -144,8 +149,8 @@ static void print_failure(const conformance_failure *f, strbuf *out) {
 
 vyre_status conformance_record(const char *adapter, const conformance_failure *failures,
                                uint32_t count, vyre_error *error) {
-  char *path = file_path(adapter);
-  if (!path) return error_out_of_memory(error);
+  char *path = file_path(adapter, error);
+  if (!path) return VYRE_ERROR_IO;
   vyre_status status = VYRE_OK;
   if (!count) {
     if (unlink(path) && errno != ENOENT)
@@ -160,7 +165,7 @@ vyre_status conformance_record(const char *adapter, const conformance_failure *f
   for (uint32_t i = 0; i < count; i++) print_failure(&failures[i], &out);
   if (out.failed) status = error_out_of_memory(error);
   if (status == VYRE_OK) status = file_make_parents(path, error);
-  if (status == VYRE_OK) status = file_replace(path, out.at, out.size, error);
+  if (status == VYRE_OK) status = file_replace_own(path, out.at, out.size, error);
   strbuf_fini(&out);
   free(path);
   return status;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/strbuf.h"
+#include "base/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,6 +62,41 @@ vyre_status file_read(const char *path, size_t max_bytes, char **out, size_t *si
   return status;
 }
 
+static vyre_status check_own(const char *path, const struct stat *info, vyre_error *error) {
+  if (S_ISREG(info->st_mode)) return trust_check(path, info, error);
+  return error_set(
+      error, VYRE_ERROR_IO,
+      "`%s` is a folder, a pipe or a device. Fix: move it away; a file of vyre belongs "
+      "there",
+      path);
+}
+
+vyre_status file_check_own(const char *path, vyre_error *error) {
+  struct stat info;
+  return stat(path, &info) ? VYRE_OK : check_own(path, &info, error);
+}
+
+// Opening must not wait for the other end of a pipe, and what was opened must be what was meant.
+static vyre_status open_own(const char *path, int *fd, vyre_error *error) {
+  struct stat info;
+  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (*fd < 0) return io_error(error, "open", path, errno);
+  vyre_status status = fstat(*fd, &info) < 0 ? io_error(error, "look at", path, errno)
+                                             : check_own(path, &info, error);
+  if (status != VYRE_OK) close(*fd);
+  return status;
+}
+
+vyre_status file_read_own(const char *path, size_t max_bytes, char **out, size_t *size,
+                          vyre_error *error) {
+  int fd;
+  vyre_status status = open_own(path, &fd, error);
+  if (status != VYRE_OK) return status;
+  status = read_all(fd, path, max_bytes, out, size, error);
+  close(fd);
+  return status;
+}
+
 vyre_status file_make_parents(const char *path, vyre_error *error) {
   char *copy = strdup(path);
   if (!copy) return error_out_of_memory(error);
@@ -68,7 +104,7 @@ vyre_status file_make_parents(const char *path, vyre_error *error) {
   for (char *p = copy + 1; *copy && *p && status == VYRE_OK; p++) {
     if (*p != '/') continue;
     *p = 0;
-    if (mkdir(copy, 0777) < 0 && errno != EEXIST)
+    if (mkdir(copy, 0755) < 0 && errno != EEXIST)
       status = io_error(error, "create directory", copy, errno);
     *p = '/';
   }
@@ -122,40 +158,58 @@ static int finish_replace(int fd, char *temporary, const char *path, mode_t mode
   return reason;
 }
 
+// What a killed writer left is written over; anything but a file that only we have is put away
+// first: it may be a pipe, or another's link.
+static int open_fixed(const char *path) {
+  struct stat info;
+  if (!lstat(path, &info) && (!S_ISREG(info.st_mode) || info.st_nlink != 1)) (void)unlink(path);
+  return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+}
+
+// How the temporary file beside a file is called: after it, and by nobody else meanwhile...
+typedef enum temporary_name {
+  NAME_UNIQUE, // ...because the name is new
+  NAME_FIXED,  // ...because the caller holds a lock
+} temporary_name;
+
 // Fills a new file beside `path` and gives it that name; 0 or the system's reason.
-static int replace_by_rename(const char *path, bool is_unique, mode_t mode, const void *data,
+static int replace_by_rename(const char *path, temporary_name kind, mode_t mode, const void *data,
                              size_t size) {
   strbuf name = {0};
-  strbuf_printf(&name, "%s%s", path, is_unique ? ".XXXXXX" : ".tmp");
+  strbuf_printf(&name, "%s%s", path, kind == NAME_UNIQUE ? ".XXXXXX" : ".tmp");
   char *temporary = strbuf_take(&name, NULL);
   if (!temporary) return ENOMEM;
-  int fd = is_unique ? mkstemp(temporary)
-                     : open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int fd = kind == NAME_UNIQUE ? mkostemp(temporary, O_CLOEXEC) : open_fixed(temporary);
   int reason = fd < 0 ? errno : finish_replace(fd, temporary, path, mode, data, size);
   free(temporary);
   return reason;
 }
 
-static vyre_status replace(const char *path, bool is_unique, const void *data, size_t size,
+// A link keeps pointing to its file, and the file keeps its permissions.
+static vyre_status replace(const char *path, temporary_name kind, const void *data, size_t size,
                            vyre_error *error) {
-  struct stat info = {.st_mode = 0644};
-  bool exists = stat(path, &info) == 0;
-  if (exists && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
-    return write_special(path, data, size, error);
-  // A link keeps pointing to its file, and the file keeps its permissions.
+  struct stat info;
+  bool exists = stat(path, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
   char *target = exists ? realpath(path, NULL) : NULL;
-  int reason =
-      replace_by_rename(target ? target : path, is_unique, info.st_mode & 07777, data, size);
+  int reason = replace_by_rename(target ? target : path, kind, exists ? info.st_mode & 07777 : 0644,
+                                 data, size);
   free(target);
   if (reason == ENOMEM) return error_out_of_memory(error);
   return reason ? io_error(error, "write", path, reason) : VYRE_OK;
 }
 
 vyre_status file_replace(const char *path, const void *data, size_t size, vyre_error *error) {
-  return replace(path, true, data, size, error);
+  struct stat info;
+  bool is_special = !stat(path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+  return is_special ? write_special(path, data, size, error)
+                    : replace(path, NAME_UNIQUE, data, size, error);
+}
+
+vyre_status file_replace_own(const char *path, const void *data, size_t size, vyre_error *error) {
+  return replace(path, NAME_UNIQUE, data, size, error);
 }
 
 vyre_status file_replace_exclusive(const char *path, const void *data, size_t size,
                                    vyre_error *error) {
-  return replace(path, false, data, size, error);
+  return replace(path, NAME_FIXED, data, size, error);
 }

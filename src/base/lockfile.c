@@ -35,10 +35,20 @@ static int wait_for_lock(int fd, uint64_t timeout_ns) {
   }
 }
 
+// Without waiting for the other end of a pipe. -1 with errno.
+static int open_lock(const char *name) {
+  struct stat info;
+  int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  if (fd < 0 || (!fstat(fd, &info) && S_ISREG(info.st_mode))) return fd;
+  close(fd);
+  errno = EINVAL;
+  return -1;
+}
+
 vyre_status lockfile_acquire(const char *path, uint64_t timeout_ns, int *lock, vyre_error *error) {
   char *name = join(path, ".lock");
   if (!name) return error_out_of_memory(error);
-  int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  int fd = open_lock(name);
   int reason = fd < 0 ? errno : wait_for_lock(fd, timeout_ns);
   vyre_status status = VYRE_OK;
   if (reason == ETIMEDOUT)
@@ -57,7 +67,10 @@ vyre_status lockfile_acquire(const char *path, uint64_t timeout_ns, int *lock, v
   return status;
 }
 
+// Unlocked by name: a child that was forked meanwhile has the file open, too, and would keep it
+// locked.
 void lockfile_release(int lock) {
+  (void)flock(lock, LOCK_UN);
   close(lock);
 }
 
@@ -72,7 +85,7 @@ static int keep_as(const char *path, const char *name) {
   int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) return errno;
   close(fd);
-  if (file_read(path, SIZE_MAX, &data, &size, NULL) != VYRE_OK) return EIO;
+  if (file_read_own(path, SIZE_MAX, &data, &size, NULL) != VYRE_OK) return EIO;
   vyre_status status = file_replace(name, data, size, NULL);
   free(data);
   return status == VYRE_OK ? 0 : EIO;
@@ -118,7 +131,7 @@ static vyre_status read_old(const char *path, size_t max_bytes, char **out, size
   *out = NULL;
   *size = 0;
   if (access(path, F_OK) != 0 && errno == ENOENT) return VYRE_OK;
-  return file_read(path, max_bytes, out, size, error);
+  return file_read_own(path, max_bytes, out, size, error);
 }
 
 static vyre_status update_locked(const char *path, size_t max_bytes, lockfile_merge_fn merge,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "base/module.h"
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/trust.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -13,40 +15,71 @@
 #include <unistd.h>
 
 // The folder of the file that holds this function: libvyre.so, or a program that links it
-// statically.
+// statically. The system's own list says it: a name as the program was called with (argv[0], or a
+// library's path in a relative search path) would be looked up in whatever folder is current.
 static bool own_folder(char folder[PATH_MAX]) {
-  Dl_info info;
-  if (!dladdr((void *)(uintptr_t)&module_find, &info) || !info.dli_fname) return false;
-  if (!realpath(info.dli_fname, folder) && !realpath("/proc/self/exe", folder)) return false;
-  char *slash = strrchr(folder, '/');
-  if (slash) *slash = 0;
-  return slash != NULL;
+  uintptr_t here = (uintptr_t)&module_find;
+  FILE *maps = fopen("/proc/self/maps", "re");
+  char line[PATH_MAX + 128];
+  bool found = false;
+  while (maps && !found && fgets(line, sizeof line, maps)) {
+    unsigned long first, end;
+    int name = 0;
+    if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %n", &first, &end, &name) < 2 || !name) continue;
+    char *slash = strrchr(line, '/');
+    if (here < first || here >= end || line[name] != '/') continue;
+    *slash = 0;
+    found = snprintf(folder, PATH_MAX, "%s", line + name) < PATH_MAX;
+  }
+  if (maps) fclose(maps);
+  return found;
 }
 
 static bool is_there(char path[PATH_MAX], const char *folder, const char *below, const char *file) {
   int size = snprintf(path, PATH_MAX, "%s%s/%s", folder, below, file);
-  return size > 0 && size < PATH_MAX && !access(path, R_OK);
+  return size > 0 && size < PATH_MAX && !access(path, F_OK);
 }
 
 static bool find_file(const char *file, char path[PATH_MAX]) {
   static const char *const below[] = {"", "/vyre", "/../lib/vyre"};
-  const char *wanted = getenv("VYRE_MODULE_PATH");
+  const char *wanted = environment_get_absolute("VYRE_MODULE_PATH");
   char folder[PATH_MAX];
-  if (wanted && *wanted && is_there(path, wanted, "", file)) return true;
+  if (wanted && is_there(path, wanted, "", file)) return true;
   if (!own_folder(folder)) return false;
   for (size_t i = 0; i < sizeof below / sizeof *below; i++)
     if (is_there(path, folder, below[i], file)) return true;
   return false;
 }
 
+// Its folder, then the file itself.
+static vyre_status check_trust(const char *path, vyre_error *error) {
+  struct stat info;
+  size_t folder = (size_t)(strrchr(path, '/') - path);
+  vyre_status status = trust_folders(path, folder, error);
+  if (status == VYRE_OK && !stat(path, &info)) status = trust_check(path, &info, error);
+  if (status == VYRE_OK) return VYRE_OK;
+  if (error) error->status = VYRE_ERROR_BACKEND; // another backend may do
+  return VYRE_ERROR_BACKEND;
+}
+
+static vyre_status find_trusted(const char *file, char path[PATH_MAX], vyre_error *error) {
+  if (find_file(file, path)) return check_trust(path, error);
+  return error_set(error, VYRE_ERROR_BACKEND,
+                   "the module %s is not there. Fix: install it beside libvyre or in its vyre/ "
+                   "folder, or set VYRE_MODULE_PATH to the folder's absolute path",
+                   file);
+}
+
+vyre_status module_check(const char *file, vyre_error *error) {
+  char path[PATH_MAX];
+  return find_trusted(file, path, error);
+}
+
 vyre_status module_find(const char *file, const char *symbol, const void **out, vyre_error *error) {
   char path[PATH_MAX];
   *out = NULL;
-  if (!find_file(file, path))
-    return error_set(error, VYRE_ERROR_BACKEND,
-                     "the module %s is not there. Fix: install it beside libvyre or in its vyre/ "
-                     "folder, or set VYRE_MODULE_PATH to where it is",
-                     file);
+  vyre_status status = find_trusted(file, path, error);
+  if (status != VYRE_OK) return status;
   // No RTLD_DEEPBIND: sanitizers do not work with it, and modules hide their own symbols anyway.
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle)

@@ -119,8 +119,9 @@ static void keep_samples(measure *m, const candidate *candidates, uint32_t count
 static vyre_status save(const measure *m, const route_entry *entry, char **path,
                         vyre_error *error) {
   route_table *all = route_table_new();
-  *path = route_default_path();
-  vyre_status status = all && *path ? VYRE_OK : error_out_of_memory(error);
+  vyre_status status = all ? VYRE_OK : error_out_of_memory(error);
+  *path = route_default_path(status == VYRE_OK ? error : NULL);
+  if (status == VYRE_OK && !*path) status = error->status;
   if (status == VYRE_OK) status = route_table_put(all, entry, error);
   if (status == VYRE_OK) status = route_table_save(all, *path, &m->notes, error);
   route_table_free(all);

@@ -5,6 +5,8 @@
 #ifndef VYRE_CLI_CLI_H
 #define VYRE_CLI_CLI_H
 
+#include "base/note.h"
+
 #include <vyre/vyre.h>
 
 #include <jansson.h>
@@ -41,6 +43,10 @@ int cli_error(const cli *c, const vyre_error *error);
 // The same for a mistake in the call: the message names the command's help.
 int cli_usage(const cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_exit_code(vyre_status status);
+
+// Tells something that is no error, on standard error.
+void cli_note(const vyre_error *note);
+note_sink cli_notes(void); // that does so
 
 // Prints a value on standard output and frees it.
 int cli_json(json_t *value);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "backend/backend.h"
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/nearest.h"
@@ -42,6 +43,9 @@ static bool show_backend(const char *id, json_t *list) {
   uint32_t count = 0;
   vyre_error error;
   vyre_status status = vyre_backend_devices(id, devices, MAX_DEVICES, &count, &error);
+  const backend *b = backend_find(id);
+  if (status == VYRE_OK && b->check) status = b->check(&error);
+  if (status != VYRE_OK) count = 0;
   if (status == VYRE_OK && !count)
     status = error_set(&error, VYRE_ERROR_BACKEND, "it found no device. Fix: install a driver");
   if (list) {

@@ -85,10 +85,10 @@ static bool take_line(void *context, const store_line *l) {
 static void gather(explaining *e) {
   vyre_error error;
   size_t first, count;
-  e->routes_path = route_default_path();
+  e->routes_path = route_default_path(&error);
   e->routes = route_table_new();
-  if (e->routes && e->routes_path &&
-      route_table_load(e->routes, e->routes_path, &e->notes, &error) != VYRE_OK)
+  if (!e->routes_path ||
+      (e->routes && route_table_load(e->routes, e->routes_path, &e->notes, &error) != VYRE_OK))
     note_tell(&e->notes, &error);
   count = e->routes ? route_table_find(e->routes, e->op, &first) : 0;
   for (size_t i = 0; i < count; i++) {
@@ -403,7 +403,7 @@ static int explain(explaining *e) {
 }
 
 static int run(cli *c, int argc, char **argv) {
-  explaining e = {.cli = c, .notes = measure_notes(c)};
+  explaining e = {.cli = c, .notes = cli_notes()};
   loaded l = {0};
   vyre_error error;
   args a = args_begin(c, explain_options, argc, argv);

@@ -4,6 +4,7 @@
 // code: 0 fine, 1 the input is wrong, 2 usage, 3 environment.
 #include "base/error.h"
 #include "base/format.h"
+#include "base/warning.h"
 #include "cli/cli.h"
 #include "cli/nearest.h"
 
@@ -98,6 +99,8 @@ int main(int argc, char **argv) {
            .color = isatty(STDERR_FILENO) && !(no_color && *no_color) &&
                     !(term && !strcmp(term, "dumb"))};
   int code = dispatch(&c, argc, argv);
+  note_sink notes = cli_notes();
+  warning_take(&notes);
   errno = 0;
   if (fflush(stdout) != 0 || ferror(stdout)) {
     vyre_error error;

@@ -118,7 +118,7 @@ static vyre_status ask_reference(measure *m, vyre_error *error) {
 
 vyre_status measure_begin(measure *m, vyre_error *error) {
   catch_stop();
-  m->notes = measure_notes(m->cli);
+  m->notes = cli_notes();
   vyre_status status = load(m, error);
   if (status == VYRE_OK) status = take_inputs(m, error);
   if (status == VYRE_OK) status = ask_reference(m, error);
@@ -156,15 +156,6 @@ int measure_exit(const measure *m, vyre_status status, const vyre_error *error) 
 }
 
 // ---- telling ------------------------------------------------------------------------------------
-
-static void print_note(void *context, const vyre_error *note) {
-  (void)context;
-  fprintf(stderr, "vyre: note: %s\n", note->message);
-}
-
-note_sink measure_notes(const cli *c) {
-  return (note_sink){print_note, (void *)c};
-}
 
 void measure_clear_line(const measure *m) {
   if (m->shown_ns) fputs("\r\033[K", stderr);

@@ -65,7 +65,5 @@ int measure_exit(const measure *m, vyre_status status, const vyre_error *error);
 
 // "3 days ago", "just now"; `out` has SHOW_TEXT bytes and is returned.
 const char *measure_age(int64_t date, char *out);
-// Prints notes as the command's own, on standard error.
-note_sink measure_notes(const cli *c);
 
 #endif

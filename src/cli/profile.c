@@ -194,7 +194,7 @@ static int run_verb(profile *p, const verb *v) {
 }
 
 static int run(cli *c, int argc, char **argv) {
-  profile p = {.cli = c, .notes = measure_notes(c)};
+  profile p = {.cli = c, .notes = cli_notes()};
   vec(char *) words = {0};
   int code = EXIT_USAGE;
   bool ok = true;

@@ -43,6 +43,22 @@ json_t *cli_text(const char *text) {
   return value;
 }
 
+void cli_note(const vyre_error *note) {
+  strbuf clean = {0};
+  add_clean(&clean, note->message);
+  fprintf(stderr, "vyre: note: %.*s\n", (int)clean.size, clean.at ? clean.at : "");
+  strbuf_fini(&clean);
+}
+
+static void take_note(void *context, const vyre_error *note) {
+  (void)context;
+  cli_note(note);
+}
+
+note_sink cli_notes(void) {
+  return (note_sink){take_note, NULL};
+}
+
 // Where the advice of a message begins; its end when there is none.
 static size_t fix_offset(const char *message) {
   const char *fix = strstr(message, "Fix:");

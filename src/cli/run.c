@@ -204,12 +204,20 @@ static vyre_status compile(vyre_program *program, const options *o, vyre_executa
   vyre_status status = o->fuel ? VYRE_ERROR_UNSUPPORTED
                                : vyre_compile(program, backend_usual()->id, NULL, out, error);
   bool can_interpret = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
-  return can_interpret ? vyre_compile(program, backend_oracle()->id, NULL, out, error) : status;
+  if (!can_interpret) return status;
+  if (!o->fuel) {
+    vyre_error note;
+    error_set(&note, status, "the interpreter runs this, slowly: %.500s", error->message);
+    cli_note(&note);
+  }
+  return vyre_compile(program, backend_oracle()->id, NULL, out, error);
 }
 
 static void print_notice(void *context, const char *message) {
   (void)context;
-  fprintf(stderr, "vyre: note: %s\n", message);
+  vyre_error note;
+  error_set(&note, VYRE_OK, "%s", message);
+  cli_note(&note);
 }
 
 // As a program runs it: routed, learned about in the background, specialised.

@@ -194,7 +194,7 @@ vyre_status route_table_load(route_table *table, const char *path, const note_si
   size_t size;
   unsigned problems;
   if (access(path, F_OK) != 0 && errno == ENOENT) return VYRE_OK;
-  vyre_status status = file_read(path, MAX_FILE_BYTES, &text, &size, error);
+  vyre_status status = file_read_own(path, MAX_FILE_BYTES, &text, &size, error);
   if (status != VYRE_OK)
     return wrap(status, "read", path, "ensure ~/.config/vyre is readable.", error);
   adding a = {table, error};
@@ -243,6 +243,6 @@ vyre_status route_table_save(route_table *table, const char *path, const note_si
   return wrap(status, "write", path, "ensure ~/.config/vyre is writable.", error);
 }
 
-char *route_default_path(void) {
-  return path_config("pgo.toml");
+char *route_default_path(vyre_error *error) {
+  return path_config("pgo.toml", error);
 }

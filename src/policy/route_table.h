@@ -66,6 +66,7 @@ vyre_status route_table_save(route_table *table, const char *path, const note_si
                              vyre_error *error);
 
 // $VYRE_HOME/config/pgo.toml, $XDG_CONFIG_HOME/vyre/pgo.toml or ~/.config/vyre/pgo.toml; malloc'ed.
-char *route_default_path(void);
+// NULL with an error when there is no such place (base/paths.h).
+char *route_default_path(vyre_error *error);
 
 #endif

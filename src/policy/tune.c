@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "policy/tune.h"
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "ir/limits.h"
@@ -19,7 +20,7 @@ vyre_status tune_mode_parse(const char *text, tune_mode *out, vyre_error *error)
 }
 
 vyre_status tune_mode_from_env(tune_mode *out, vyre_error *error) {
-  return tune_mode_parse(getenv(TUNE_ENV), out, error);
+  return tune_mode_parse(environment_get(TUNE_ENV), out, error);
 }
 
 // ---- keys --------------------------------------------------------------------------------------

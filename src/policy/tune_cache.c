@@ -175,7 +175,7 @@ vyre_status tune_cache_load(tune_cache *cache, const char *path, const note_sink
   char *text;
   size_t size;
   if (access(path, F_OK) != 0 && errno == ENOENT) return VYRE_OK;
-  vyre_status status = file_read(path, MAX_FILE_BYTES, &text, &size, error);
+  vyre_status status = file_read_own(path, MAX_FILE_BYTES, &text, &size, error);
   if (status != VYRE_OK) return status;
   reading r = {cache, path, notes, 0};
   status = read_text(&r, text, size, error);
@@ -239,16 +239,18 @@ vyre_status tune_cache_save(tune_cache *cache, const char *path, const note_sink
 struct tuner {
   tune_mode mode;
   tune_cache *cache;
-  char *path;
+  char *path;         // NULL: there is none,
+  vyre_error no_path; // and this is why
 };
 
-char *tuner_path_for_adapter(const char *adapter) {
+char *tuner_path_for_adapter(const char *adapter, vyre_error *error) {
   char name[FILENAME_SAFE];
   filename_make_safe(adapter, name);
   strbuf file = {0};
   strbuf_printf(&file, "tuner/%s.toml", name);
   char *relative = strbuf_take(&file, NULL);
-  char *path = relative ? path_cache(relative) : NULL;
+  if (!relative) error_out_of_memory(error);
+  char *path = relative ? path_cache(relative, error) : NULL;
   free(relative);
   return path;
 }
@@ -258,13 +260,16 @@ tuner *tuner_new(const char *adapter, tune_mode mode, const note_sink *notes) {
   if (!t) return NULL;
   t->mode = mode;
   t->cache = tune_cache_new();
-  t->path = tuner_path_for_adapter(adapter);
-  if (!t->cache || !t->path) {
+  t->path = tuner_path_for_adapter(adapter, &t->no_path);
+  if (!t->cache) {
     tuner_free(t);
     return NULL;
   }
   vyre_error error;
-  if (tune_cache_load(t->cache, t->path, notes, &error) != VYRE_OK) note_tell(notes, &error);
+  if (!t->path)
+    note_tell(notes, &t->no_path);
+  else if (tune_cache_load(t->cache, t->path, notes, &error) != VYRE_OK)
+    note_tell(notes, &error);
   return t;
 }
 
@@ -299,5 +304,7 @@ vyre_status tuner_record_decision(tuner *t, const char *key, tune_shape shape, v
 }
 
 vyre_status tuner_persist(tuner *t, const note_sink *notes, vyre_error *error) {
-  return tune_cache_save(t->cache, t->path, notes, error);
+  if (t->path) return tune_cache_save(t->cache, t->path, notes, error);
+  if (error) *error = t->no_path;
+  return t->no_path.status;
 }

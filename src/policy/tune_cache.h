@@ -34,11 +34,13 @@ vyre_status tune_cache_save(tune_cache *cache, const char *path, const note_sink
 typedef struct tuner tuner;
 
 // `adapter` names device, driver and compiler version. A cache file that cannot be read is told,
-// and the tuner begins with none. NULL when out of memory.
+// and the tuner begins with none; where there is no place for one, persisting fails. NULL when out
+// of memory.
 tuner *tuner_new(const char *adapter, tune_mode mode, const note_sink *notes);
 void tuner_free(tuner *t);
-// $XDG_CACHE_HOME/vyre/tuner/<adapter>.toml; malloc'ed. The name is made safe where it is not.
-char *tuner_path_for_adapter(const char *adapter);
+// $XDG_CACHE_HOME/vyre/tuner/<adapter>.toml; malloc'ed. The name is made safe where it is not. NULL
+// with an error when there is no such place (base/paths.h).
+char *tuner_path_for_adapter(const char *adapter, vyre_error *error);
 const char *tuner_path(const tuner *t);
 tune_mode tuner_mode(const tuner *t);
 // What was decided for the key, or the default shape.

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { APPLICATION = 0x76797265, FORMAT = 1, PAGE_BYTES = 4096 };
@@ -131,6 +132,8 @@ int store_check_identity(store *s, bool *ours) {
 }
 
 int store_connect_foreign(store *s) {
+  struct stat info; // opening a pipe would wait for its other end
+  if (!stat(s->path, &info) && !S_ISREG(info.st_mode)) return SQLITE_CANTOPEN;
   int code = connect(s, SQLITE_OPEN_READONLY, true);
   if (code == SQLITE_OK) sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, 1 << 20);
   return code;
@@ -312,34 +315,45 @@ static void find_machine(char out[33]) {
   out[32] = 0;
 }
 
-static store *store_new(const store_options *options, const note_sink *notes) {
+static store *store_new(const store_options *options, const note_sink *notes, vyre_error *error) {
   store *s = calloc(1, sizeof *s);
-  if (!s) return NULL;
+  if (!s) {
+    error_out_of_memory(error);
+    return NULL;
+  }
   if (options) s->options = *options;
   s->notes = notes;
-  s->path = s->options.path ? strdup(s->options.path) : path_state("evidence.db");
+  if (!s->options.path)
+    s->path = path_state("evidence.db", error);
+  else if (!(s->path = strdup(s->options.path)))
+    error_out_of_memory(error);
   s->options.path = NULL;
   if (!s->options.max_bytes) s->options.max_bytes = (uint64_t)64 << 20;
   if (!s->options.max_keys) s->options.max_keys = 100000;
   if (!s->options.busy_timeout_ms) s->options.busy_timeout_ms = 5000;
   pthread_mutex_init(&s->lock, NULL);
   find_machine(s->machine);
-  return s;
+  if (s->path) return s;
+  store_close(s);
+  return NULL;
 }
 
 vyre_status store_open(const store_options *options, const note_sink *notes, store **out,
                        vyre_error *error) {
   *out = NULL;
-  store *s = store_new(options, notes);
-  if (!s || !s->path) {
-    store_close(s);
-    return error_out_of_memory(error);
-  }
+  vyre_error own; // the status is read from it
+  if (!error) error = &own;
+  store *s = store_new(options, notes, error);
+  if (!s) return error->status;
   identity who = OURS;
+  vyre_status status = file_check_own(s->path, error);
+  if (status != VYRE_OK) {
+    store_close(s);
+    return status;
+  }
   // When the directory cannot be made, opening says so.
   (void)file_make_parents(s->path, NULL);
   int code = open_any(s, &who);
-  vyre_status status = VYRE_OK;
   if (store_is_corrupt(code)) code = store_recover(s, error);
   if (code != SQLITE_OK)
     status = store_fail(s, code, "open", error);

@@ -2,6 +2,7 @@
 #include "runtime/runtime.h"
 
 #include "base/error.h"
+#include "base/warning.h"
 #include "runtime/kernel.h"
 #include "runtime/resize.h"
 
@@ -28,6 +29,14 @@ static void take_note(void *context, const vyre_error *note) {
   runtime_notice(context, NOTICE_STORE, "%s", note->message);
 }
 
+static void take_warning(void *context, const vyre_error *warning) {
+  runtime_notice(context, 0, "%s", warning->message); // each comes once
+}
+
+void runtime_tell_warnings(vyre_runtime *rt) {
+  if (rt->options.notice) warning_take(&(note_sink){take_warning, rt});
+}
+
 note_sink runtime_notes(vyre_runtime *rt) {
   return (note_sink){take_note, rt};
 }
@@ -47,9 +56,9 @@ static void load_files(vyre_runtime *rt) {
   if (tune_mode_from_env(&rt->tune_mode, &error) != VYRE_OK)
     runtime_notice(rt, NOTICE_STORE, "%s", error.message);
   if (rt->options.no_store) return;
-  char *path = route_default_path();
+  char *path = route_default_path(&error);
   rt->routes = route_table_new();
-  if (path && rt->routes && route_table_load(rt->routes, path, &notes, &error) != VYRE_OK)
+  if (!path || (rt->routes && route_table_load(rt->routes, path, &notes, &error) != VYRE_OK))
     runtime_notice(rt, NOTICE_STORE, "%s", error.message);
   free(path);
 }
@@ -57,9 +66,9 @@ static void load_files(vyre_runtime *rt) {
 void runtime_save_routes(vyre_runtime *rt) {
   vyre_error error;
   note_sink notes = runtime_notes(rt);
-  char *path = route_default_path();
+  char *path = route_default_path(&error);
   pthread_mutex_lock(&rt->files);
-  if (path && route_table_save(rt->routes, path, &notes, &error) != VYRE_OK)
+  if (!path || route_table_save(rt->routes, path, &notes, &error) != VYRE_OK)
     runtime_notice(rt, NOTICE_STORE, "routes are not kept: %s", error.message);
   pthread_mutex_unlock(&rt->files);
   free(path);

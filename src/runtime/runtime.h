@@ -39,6 +39,8 @@ enum {
 void runtime_notice(vyre_runtime *rt, uint32_t kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// Tells what parts of the library have to say that is no error (base/warning.h).
+void runtime_tell_warnings(vyre_runtime *rt);
 // Sinks notes of the file formats into notices.
 note_sink runtime_notes(vyre_runtime *rt);
 // Saves the routing table; failures are told, never fatal.

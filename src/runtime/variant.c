@@ -60,6 +60,7 @@ vyre_status variant_make(vyre_kernel *k, const variant_request *request, variant
   uint64_t start = clock_now_ns();
   vyre_status status = compile_variant(v, program, request, k, error);
   v->compile_ns = clock_now_ns() - start;
+  runtime_tell_warnings(k->runtime);
   if (status == VYRE_OK) {
     v->sums_count = executable_program(v->executable)->region_count;
     v->sums = calloc(v->sums_count + 1u, sizeof *v->sums);

@@ -176,7 +176,7 @@ static void decide_again(const void *context) {
   setenv("VYRE_AUTOTUNER", "on", 1);
   char adapter[128], *path;
   runtime_adapter("cpu", adapter);
-  path = tuner_path_for_adapter(adapter);
+  path = tuner_path_for_adapter(adapter, NULL);
   CHECK(path && (unlink(path) == 0 || access(path, F_OK)));
   free(path);
   vyre_kernel *k =
@@ -269,7 +269,7 @@ static void work_with_faults(const void *context) {
 }
 
 static void write_state(const char *name, const char *text) {
-  char *path = path_state(name);
+  char *path = path_state(name, NULL);
   mkdir(scratch_path("state"), 0755);
   scratch_write(path, text);
   free(path);
@@ -346,7 +346,7 @@ typedef struct routed_case {
 
 static void explain_routed(const void *context) {
   const routed_case *c = context;
-  char *path = path_config("pgo.toml"), *text;
+  char *path = path_config("pgo.toml", NULL), *text;
   mkdir(scratch_path("config"), 0755);
   scratch_write(path, c->route);
   free(path);
@@ -572,7 +572,7 @@ static size_t count_shapes(const char *backend) {
   char adapter[128];
   tune_cache *shapes = tune_cache_new();
   runtime_adapter(backend, adapter);
-  char *path = tuner_path_for_adapter(adapter);
+  char *path = tuner_path_for_adapter(adapter, NULL);
   CHECK(tune_cache_load(shapes, path, NULL, NULL) == VYRE_OK);
   size_t count = tune_cache_count(shapes);
   tune_cache_free(shapes);

@@ -498,9 +498,15 @@ static void the_default_path_follows_the_environment(void **state) {
   struct {
     const char *vyre_home, *xdg, *home, *expected;
   } rows[] = {
-      {"/v", "/x", "/h", "/v/config/pgo.toml"},       {NULL, "/x", "/h", "/x/vyre/pgo.toml"},
-      {NULL, NULL, "/h", "/h/.config/vyre/pgo.toml"}, {"", "", "/h", "/h/.config/vyre/pgo.toml"},
-      {NULL, NULL, NULL, "./.config/vyre/pgo.toml"},
+      {"/v", "/x", "/h", "/v/config/pgo.toml"},
+      {NULL, "/x", "/h", "/x/vyre/pgo.toml"},
+      {NULL, NULL, "/h", "/h/.config/vyre/pgo.toml"},
+      {"", "", "/h", "/h/.config/vyre/pgo.toml"},
+      {NULL, "./x", "/h", "/h/.config/vyre/pgo.toml"},
+      // Never the current folder.
+      {NULL, NULL, NULL, NULL},
+      {NULL, "x", "h", NULL},
+      {"v", "/x", "/h", NULL},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *names[] = {"VYRE_HOME", "XDG_CONFIG_HOME", "HOME"};
@@ -511,8 +517,12 @@ static void the_default_path_follows_the_environment(void **state) {
       else
         unsetenv(names[k]);
     }
-    char *path = route_default_path();
-    assert_string_equal(path, rows[i].expected);
+    vyre_error error;
+    char *path = route_default_path(&error);
+    if (rows[i].expected)
+      assert_string_equal(path, rows[i].expected);
+    else
+      assert_true(!path && strstr(error.message, "Fix: "));
     free(path);
   }
 }

@@ -295,7 +295,7 @@ static void misbehaving_backends_cost_nothing_but_time(void **state) {
 // ---- memory over processes ----------------------------------------------------------------------
 
 static char *read_routes(void) {
-  char *path = path_config("pgo.toml"), *text;
+  char *path = path_config("pgo.toml", NULL), *text;
   size_t size;
   vyre_error error;
   if (file_read(path, 1 << 20, &text, &size, &error) != VYRE_OK) fail_msg("%s", error.message);
@@ -304,7 +304,7 @@ static char *read_routes(void) {
 }
 
 static void write_routes(const char *text) {
-  char *path = path_config("pgo.toml");
+  char *path = path_config("pgo.toml", NULL);
   assert_int_equal(file_make_parents(path, NULL), VYRE_OK);
   assert_int_equal(file_replace(path, text, strlen(text), NULL), VYRE_OK);
   free(path);

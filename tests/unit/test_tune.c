@@ -572,12 +572,12 @@ static void the_tuner_resolves_records_and_persists(void **state) {
 static void paths_follow_xdg(void **state) {
   (void)state;
   setenv("XDG_CACHE_HOME", "/x", 1);
-  char *path = tuner_path_for_adapter("a");
+  char *path = tuner_path_for_adapter("a", NULL);
   assert_string_equal(path, "/x/vyre/tuner/a.toml");
   free(path);
   unsetenv("XDG_CACHE_HOME");
   setenv("HOME", "/h", 1);
-  path = tuner_path_for_adapter("../../etc/passwd");
+  path = tuner_path_for_adapter("../../etc/passwd", NULL);
   assert_memory_equal(path, "/h/.cache/vyre/tuner/_.", 23);
   assert_null(strstr(path + 21, "/"));
   free(path);

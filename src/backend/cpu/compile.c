@@ -27,6 +27,10 @@ vyre_status cpu_codegen_get(const cpu_codegen **out, vyre_error *error) {
                    module_file);
 }
 
+vyre_status cpu_codegen_check(vyre_error *error) {
+  return module_check(module_file, error);
+}
+
 void cpu_code_free(cpu_code *code) {
   free(code->object);
   free(code->regions);

@@ -22,6 +22,8 @@ vyre_status cpu_kernels_get(const vyre_program *program, const cpu_options *opti
                             cpu_kernels *out, vyre_error *error);
 void cpu_kernels_fini(cpu_kernels *kernels);
 
+// Whether there is a generator, without loading it.
+vyre_status cpu_codegen_check(vyre_error *error);
 // The generator itself, for `vyre compile --emit` and remarks. Loads LLVM.
 vyre_status cpu_codegen_get(const cpu_codegen **out, vyre_error *error);
 

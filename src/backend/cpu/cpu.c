@@ -10,6 +10,7 @@
 #include "backend/cpu/forms.h"
 #include "backend/cpu/host.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/watchdog.h"
@@ -308,7 +309,7 @@ static vyre_status cpu_compile(const backend *self, vyre_program *program,
   s->threads = options->threads ? options->threads : pool_cpu_count();
   cpu_options wanted = {.width = options->vector_width,
                         .tier = options->tier,
-                        .debug_lines = getenv("VYRE_DEBUG_LINES") != NULL,
+                        .debug_lines = environment_get("VYRE_DEBUG_LINES") != NULL,
                         .source_name = program->name};
   vyre_status status = math_expand(program, &s->program, error);
   if (status == VYRE_OK) status = cpu_kernels_get(s->program, &wanted, &s->kernels, error);
@@ -325,7 +326,8 @@ static vyre_status cpu_compile(const backend *self, vyre_program *program,
 
 static vyre_status cpu_probe(const backend *self, vyre_device *devices, uint32_t capacity,
                              uint32_t *count, vyre_error *error) {
-  (void)error;
+  vyre_status status = cpu_codegen_check(error);
+  if (status != VYRE_OK) return status;
   *count = 1;
   if (!capacity) return VYRE_OK;
   char name[HOST_TEXT];
@@ -344,11 +346,17 @@ static vyre_status cpu_probe(const backend *self, vyre_device *devices, uint32_t
   return VYRE_OK;
 }
 
+static vyre_status cpu_check(vyre_error *error) {
+  const cpu_codegen *unused;
+  return cpu_codegen_get(&unused, error);
+}
+
 const backend cpu_backend = {
     .id = "cpu",
     .summary = "this CPU: vectorised by LLVM, all cores",
     .forms = cpu_forms,
     .probe = cpu_probe,
+    .check = cpu_check,
     .compile = cpu_compile,
     .dispatch = cpu_dispatch,
     .release = cpu_release,

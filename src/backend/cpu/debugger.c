@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cpu/debugger.h"
 
+#include "base/environment.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // The names and layout below are gdb's: it sets a breakpoint on the function and reads the list.
@@ -39,12 +42,31 @@ static void announce(jit_code_entry *entry, uint32_t action) {
   __jit_debug_register_code();
 }
 
-static void write_perf_map(const unsigned char *image) {
+// perf looks for the file under this name only. Anybody can write there, so the file is made by
+// this process, or it was: then it is a plain file of this user without another name. -1 otherwise.
+static int open_perf_map(void) {
   char path[64];
+  struct stat info;
   snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+  if (fd >= 0) return fd;
+  fd = open(path, flags);
+  if (fd < 0) return -1;
+  if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
+      info.st_uid == geteuid() && !(info.st_mode & 077))
+    return fd;
+  close(fd);
+  return -1;
+}
+
+static void write_perf_map(const unsigned char *image) {
+  int fd = open_perf_map();
   FILE *map = fd < 0 ? NULL : fdopen(fd, "a");
-  if (!map) return;
+  if (!map) {
+    if (fd >= 0) close(fd);
+    return;
+  }
   const Elf64_Ehdr *header = (const Elf64_Ehdr *)image;
   const Elf64_Shdr *sections = (const Elf64_Shdr *)(image + header->e_shoff);
   for (unsigned i = 0; i < header->e_shnum; i++) {
@@ -70,7 +92,7 @@ void *debugger_add(const unsigned char *image, size_t size) {
   if (entry->next_entry) entry->next_entry->prev_entry = entry;
   __jit_debug_descriptor.first_entry = entry;
   announce(entry, JIT_REGISTER);
-  if (getenv("VYRE_PERF_MAP")) write_perf_map(image);
+  if (environment_get("VYRE_PERF_MAP")) write_perf_map(image);
   pthread_mutex_unlock(&lock);
   return entry;
 }

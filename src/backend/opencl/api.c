@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/opencl/api.h"
 
+#include "base/environment.h"
 #include "base/error.h"
 
 #include <dlfcn.h>
@@ -14,8 +15,14 @@ static vyre_error load_error;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void) {
-  const char *setting = getenv("VYRE_OPENCL");
-  if (setting && !strcmp(setting, "off")) {
+  // The loader, and drivers, let variables of their own choose what they load.
+  if (environment_is_foreign()) {
+    error_set(&load_error, VYRE_ERROR_UNSUPPORTED,
+              "OpenCL drivers are not loaded into a process that runs with other rights than those "
+              "of whoever started it. Fix: use another backend there");
+    return;
+  }
+  if (environment_is("VYRE_OPENCL", "off")) {
     error_set(&load_error, VYRE_ERROR_UNSUPPORTED,
               "OpenCL is turned off by VYRE_OPENCL=off. Fix: unset it");
     return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/opencl/bugs.h"
 
-#include <stdlib.h>
+#include "base/environment.h"
+
 #include <string.h>
 
 const opencl_bug_info opencl_bugs[BUG_COUNT] = {
@@ -22,8 +23,7 @@ static bool matches_version(const char *list, const char *version) {
 
 bool opencl_has_bug(const opencl_device *d, opencl_bug bug) {
   const opencl_bug_info *b = &opencl_bugs[bug];
-  const char *setting = getenv("VYRE_OPENCL_WORKAROUNDS");
-  if (setting && !strcmp(setting, "off")) return false;
+  if (environment_is("VYRE_OPENCL_WORKAROUNDS", "off")) return false;
   return !strncmp(d->platform_name, b->platform, strlen(b->platform)) &&
          matches_version(b->versions, d->driver);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/opencl/room.h"
 
+#include "base/environment.h"
 #include "base/error.h"
 
 #include <stdio.h>
@@ -14,13 +15,13 @@
 
 // As PoCL looks for it.
 static void find_folder(char *out, size_t size) {
-  const char *own = getenv("POCL_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
-             *home = getenv("HOME");
-  if (own && *own)
+  const char *own = environment_get("POCL_CACHE_DIR"), *xdg = environment_get("XDG_CACHE_HOME"),
+             *home = environment_get("HOME");
+  if (own)
     snprintf(out, size, "%s", own);
-  else if (xdg && *xdg)
+  else if (xdg)
     snprintf(out, size, "%s", xdg);
-  else if (home && *home)
+  else if (home)
     snprintf(out, size, "%s/.cache", home);
   else
     snprintf(out, size, "/tmp");

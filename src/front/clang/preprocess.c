@@ -2,6 +2,7 @@
 #include "front/clang/preprocess.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "base/strbuf.h"
@@ -88,12 +89,15 @@ typedef struct child {
   int out, said; // reading ends
 } child;
 
-// VYRE_CLANG, clang-19 in the PATH, or where Debian puts it.
+// VYRE_CLANG, clang-19 in the PATH, or where Debian puts it. The first two are chosen by the
+// environment.
 static int spawn_clang(child *c, posix_spawn_file_actions_t *actions, const char **args) {
-  const char *const places[] = {getenv("VYRE_CLANG"), "clang-19", "/usr/lib/llvm-19/bin/clang"};
+  const char *const places[] = {environment_get("VYRE_CLANG"),
+                                environment_is_foreign() ? NULL : "clang-19",
+                                "/usr/lib/llvm-19/bin/clang"};
   int failure = ENOENT;
   for (size_t i = 0; i < sizeof places / sizeof *places && failure; i++)
-    if (places[i] && *places[i])
+    if (places[i])
       failure = posix_spawnp(&c->id, places[i], actions, NULL, (char *const *)args, environ);
   return failure;
 }
