@@ -21,6 +21,11 @@ foreach(source ${sources})
   add_tool(${name} ${source} PkgConfig::TEST_LIBS gmp)
 endforeach()
 
+# The calculus of stretches against its definitions, for the unit test and for `make prove`.
+add_library(stretch_check STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/stretch_check.c)
+target_link_libraries(stretch_check PUBLIC vyre_static)
+target_link_libraries(test_stretch PRIVATE stretch_check)
+
 # Mathematical functions are tested as C: math_emit translates their expansions, one statement per
 # operation, so that millions of points are checked per second.
 add_tool(math_emit ${CMAKE_SOURCE_DIR}/tests/math/emit.c)

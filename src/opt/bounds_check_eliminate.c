@@ -5,7 +5,7 @@
 // workgroups; here a region runs exactly its grid.
 #include "opt/passes.h"
 
-#include "opt/bounds.h"
+#include "analysis/bounds.h"
 #include "opt/rewrite.h"
 
 // id < extent, extent > id: true. id >= extent, extent <= id: false.

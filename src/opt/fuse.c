@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "ir/limits.h"
-#include "opt/bounds.h"
+#include "analysis/bounds.h"
 #include "opt/effects.h"
 
 #include <stdlib.h>

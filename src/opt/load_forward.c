@@ -12,7 +12,7 @@
 
 #include "base/vec.h"
 #include "ir/limits.h"
-#include "opt/bounds.h"
+#include "analysis/bounds.h"
 #include "opt/effects.h"
 #include "opt/rewrite.h"
 

@@ -6,7 +6,7 @@
 // (transient_eliminate).
 #include "opt/passes.h"
 
-#include "opt/bounds.h"
+#include "analysis/bounds.h"
 #include "opt/effects.h"
 #include "opt/fuse.h"
 

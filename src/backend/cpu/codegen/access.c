@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cpu/codegen/access.h"
+
+#include "analysis/bounds.h"
 #include "backend/cpu/codegen/guard.h"
 
 place place_of(const emitter *e, uint32_t mem) {
@@ -34,8 +36,7 @@ bool is_inside(const emitter *e, const place *p, uint32_t op) {
   ref index = e->p->code[op].arg[1];
   if (e->assume && e->assume[op - e->first] == ASSUME_INSIDE) return true;
   if (e->exec && !is_uniform(e, index)) return false;
-  value_range r = range_of(&e->k->known, index);
-  return p->known_length && range_is_within(r, 0, (int64_t)p->known_length - 1);
+  return bounds_is_below(&e->k->known, index, p->known_length);
 }
 
 llval inside_scalar(const emitter *e, const place *p, llval index) {
@@ -85,7 +86,7 @@ access_class access_class_of(const emitter *e, uint32_t op) {
   if (s->is_linear && s->stride == -1) return ACCESS_REVERSED;
   if (!is_assumed(e, op)) return ACCESS_LANES;
   if (s->is_linear && e->guards->record[op - e->first]) return ACCESS_RECORD;
-  return !e->keep && guards_can_index(e->guards, index) ? ACCESS_STEPS : ACCESS_LANES;
+  return !e->keep && guards_can_index(e->guards, e, index) ? ACCESS_STEPS : ACCESS_LANES;
 }
 
 bool can_mask(const emitter *e, const place *p) {
@@ -126,13 +127,13 @@ llval line_address(const emitter *e, const place *p, uint32_t op, unsigned row) 
   return place_at(e, p, lowest_index(e, op, row));
 }
 
+// low < limit, and width - 1 < limit - low, both unsigned: the sum of low and width could wrap.
 llval line_is_inside(const emitter *e, const place *p, uint32_t op, unsigned row) {
-  llval low = lowest_index(e, op, row);
-  llval high = LLVMBuildAdd(e->b, low, const_i64(e->u, e->width - 1), "");
-  llval limit = p->length;
+  llval low = lowest_index(e, op, row), limit = p->length;
   if (ref_type(e->p, e->p->code[op].arg[1]) == VYRE_I32) limit = at_most_2_31(e, limit);
-  llval starts = LLVMBuildICmp(e->b, LLVMIntSGE, low, const_i64(e->u, 0), "");
-  llval ends = LLVMBuildICmp(e->b, LLVMIntSLT, high, limit, "");
+  llval starts = LLVMBuildICmp(e->b, LLVMIntULT, low, limit, "");
+  llval rest = LLVMBuildSub(e->b, limit, low, "");
+  llval ends = LLVMBuildICmp(e->b, LLVMIntULT, const_i64(e->u, e->width - 1), rest, "");
   return LLVMBuildAnd(e->b, starts, ends, "");
 }
 

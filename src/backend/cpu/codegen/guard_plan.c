@@ -3,68 +3,114 @@
 // What to assume: every access whose index has a form, every `if` on ids whose condition can be
 // made of forms. An `if` is assumed to be taken, unless it leaves or asks for one place.
 #include "backend/cpu/codegen/guard.h"
+#include "backend/cpu/codegen/guard_machine.h"
+#include "ir/limits.h"
 
 static uint32_t at(const guards *g, uint32_t op) {
   return op - g->k->region->body.first;
 }
 
-static bool is_dry(const guards *g) {
-  return !g->scalar;
-}
-
 // ---- conditions ---------------------------------------------------------------------------------
 
-static bool is_fixed(const guards *g, ref r) {
-  return ref_is_const(r) || g->is_fixed[at(g, r)];
-}
-
-static bool assume_compare(guards *g, const inst *in, bool wanted) {
+typedef struct comparison {
   form x, y;
+  int_type type;
+} comparison;
+
+// Of two integers that have forms.
+static bool is_comparison(guards *g, const inst *in, comparison *out) {
   vyre_type type = ref_type(g->k->p, in->arg[0]);
-  if (!type_is_int(type) || !guards_form(g, in->arg[0], &x) || !guards_form(g, in->arg[1], &y))
-    return false;
-  unsigned op = in->op;
-  bool is_equality = op == VYRE_OP_EQ || op == VYRE_OP_NE;
-  if (is_equality &&
-      ((op == VYRE_OP_EQ) == wanted || !x.is_point || !y.is_point || x.stride == y.stride))
-    return false;
-  guards_require_type(g, &x, type);
-  guards_require_type(g, &y, type);
-  if (is_equality) {
-    guards_require_unequal(g, &x, &y);
-    return true;
-  }
-  // Everything is x < y or x <= y, in one order or the other.
-  bool is_less = op == VYRE_OP_LT || op == VYRE_OP_LE;
-  bool or_equal = op == VYRE_OP_LE || op == VYRE_OP_GE;
-  if (is_less == wanted)
-    guards_require_order(g, &x, &y, or_equal == wanted);
-  else
-    guards_require_order(g, &y, &x, or_equal == wanted);
-  return true;
+  out->type = (int_type){type_bits(type), type_is_signed(type)};
+  return type_is_int(type) && guards_form(g, in->arg[0], &out->x) &&
+         guards_form(g, in->arg[1], &out->y);
 }
 
-static bool assume_condition(guards *g, ref r, bool wanted) {
-  if (is_fixed(g, r)) {
-    if (is_dry(g)) return true;
-    llval v = guards_fixed(g, r);
-    guards_require(g, wanted ? v : LLVMBuildNot(g->scalar->b, v, ""));
-    return true;
+// Asked the other way round, `not` is gone.
+static unsigned opposite_of(unsigned op) {
+  switch (op) {
+  case VYRE_OP_LT: return VYRE_OP_GE;
+  case VYRE_OP_LE: return VYRE_OP_GT;
+  case VYRE_OP_GT: return VYRE_OP_LE;
+  case VYRE_OP_GE: return VYRE_OP_LT;
+  case VYRE_OP_EQ: return VYRE_OP_NE;
+  default: return VYRE_OP_EQ;
+  }
+}
+
+static fact comparison_fact(guards *g, const inst *in, bool wanted) {
+  comparison q;
+  if (!is_comparison(g, in, &q)) return fact_unknown(&g->c);
+  switch (wanted ? in->op : opposite_of(in->op)) {
+  case VYRE_OP_LT: return fact_less(&g->c, q.x, q.y, q.type);
+  case VYRE_OP_LE: return fact_less_equal(&g->c, q.x, q.y, q.type);
+  case VYRE_OP_GT: return fact_less(&g->c, q.y, q.x, q.type);
+  case VYRE_OP_GE: return fact_less_equal(&g->c, q.y, q.x, q.type);
+  case VYRE_OP_EQ: return fact_equal(&g->c, q.x, q.y, q.type);
+  default: return fact_unequal(&g->c, q.x, q.y, q.type);
+  }
+}
+
+static truth fixed_truth(guards *g, ref r) {
+  if (ref_is_const(r)) return truth_known(g->k->p->consts[ref_index(r)].bits);
+  return (truth){ANSWER_OPEN, g->scalar ? guards_fixed(g, r) : NULL};
+}
+
+// What is known of a condition, or of its opposite, along the row.
+static fact condition_fact(guards *g, ref r, bool wanted) {
+  if (guards_is_fixed(g, r)) {
+    truth holds = fixed_truth(g, r);
+    return fact_uniform(&g->c, wanted ? holds : truth_opposite(&g->m, holds));
   }
   const inst *in = &g->k->p->code[r];
   switch (in->op) {
-  case VYRE_OP_COPY: return assume_condition(g, in->arg[0], wanted);
-  case VYRE_OP_NOT: return assume_condition(g, in->arg[0], !wanted);
+  case VYRE_OP_COPY: return condition_fact(g, in->arg[0], wanted);
+  case VYRE_OP_NOT: return condition_fact(g, in->arg[0], !wanted);
   case VYRE_OP_AND:
-  case VYRE_OP_OR:
-    if ((in->op == VYRE_OP_AND) != wanted) return false;
-    return assume_condition(g, in->arg[0], wanted) && assume_condition(g, in->arg[1], wanted);
+  case VYRE_OP_OR: {
+    fact x = condition_fact(g, in->arg[0], wanted), y = condition_fact(g, in->arg[1], wanted);
+    return (in->op == VYRE_OP_AND) == wanted ? fact_and(&g->c, x, y) : fact_or(&g->c, x, y);
+  }
   case VYRE_OP_LT:
   case VYRE_OP_LE:
   case VYRE_OP_GT:
   case VYRE_OP_GE:
   case VYRE_OP_EQ:
-  case VYRE_OP_NE: return assume_compare(g, in, wanted);
+  case VYRE_OP_NE: return comparison_fact(g, in, wanted);
+  default: return fact_unknown(&g->c);
+  }
+}
+
+static bool is_point(form f) {
+  return word_is_known(f.spread) && !f.spread.lo;
+}
+
+// An order, or being different: being equal holds in one place at most.
+static bool is_worth_assuming(guards *g, const inst *in, bool wanted) {
+  comparison q;
+  if (!is_comparison(g, in, &q)) return false;
+  if (in->op != VYRE_OP_EQ && in->op != VYRE_OP_NE) return true;
+  if ((in->op == VYRE_OP_EQ) == wanted || !is_point(q.x) || !is_point(q.y)) return false;
+  bool is_known = word_is_known(q.x.stride) && word_is_known(q.y.stride);
+  return !is_known || q.x.stride.lo != q.y.stride.lo;
+}
+
+// Whether the stretch in which a condition must hold is likely to be most of a row.
+static bool can_assume(guards *g, ref r, bool wanted) {
+  if (guards_is_fixed(g, r)) return true;
+  const inst *in = &g->k->p->code[r];
+  switch (in->op) {
+  case VYRE_OP_COPY: return can_assume(g, in->arg[0], wanted);
+  case VYRE_OP_NOT: return can_assume(g, in->arg[0], !wanted);
+  case VYRE_OP_AND:
+  case VYRE_OP_OR:
+    if ((in->op == VYRE_OP_AND) != wanted) return false;
+    return can_assume(g, in->arg[0], wanted) && can_assume(g, in->arg[1], wanted);
+  case VYRE_OP_LT:
+  case VYRE_OP_LE:
+  case VYRE_OP_GT:
+  case VYRE_OP_GE:
+  case VYRE_OP_EQ:
+  case VYRE_OP_NE: return is_worth_assuming(g, in, wanted);
   default: return false;
   }
 }
@@ -83,7 +129,7 @@ static void plan_if(guards *g, uint32_t i, const shapes *shapes, bool other) {
   if (!(block_at(shapes, i)->parts & AXIS_X)) return;
   bool guess = is_exit(g, i) == other;
   for (int attempt = 0; attempt < 2; attempt++, guess = !guess) {
-    if (!assume_condition(g, in->arg[0], guess)) continue;
+    if (!can_assume(g, in->arg[0], guess)) continue;
     g->assume[at(g, i)] = guess ? ASSUME_TRUE : ASSUME_FALSE;
     g->conditions++;
     g->count++;
@@ -106,10 +152,10 @@ static uint64_t known_length(const guards *g, uint32_t mem) {
 
 // Marks the conversions and clamps that the form of a value goes through.
 static void mark_steps(guards *g, ref r) {
-  if (ref_is_const(r) || is_fixed(g, r)) return;
+  if (guards_is_fixed(g, r)) return;
   const inst *in = &g->k->p->code[r];
   if (g->state[at(g, r)] != HAS_FORM) return;
-  form x, y;
+  form x;
   uint8_t *slot = &g->assume[at(g, r)];
   switch (in->op) {
   case VYRE_OP_GET:
@@ -118,9 +164,7 @@ static void mark_steps(guards *g, ref r) {
   case VYRE_OP_CONVERT: *slot = ASSUME_EXACT; break;
   case VYRE_OP_MIN:
   case VYRE_OP_MAX:
-    guards_form(g, in->arg[0], &x);
-    guards_form(g, in->arg[1], &y);
-    *slot = form_moves(&x) ? ASSUME_FIRST : ASSUME_SECOND;
+    *slot = guards_form(g, in->arg[0], &x) && form_moves(x) ? ASSUME_FIRST : ASSUME_SECOND;
     break;
   case VYRE_OP_COPY:
   case VYRE_OP_ADD:
@@ -137,62 +181,57 @@ static void mark_steps(guards *g, ref r) {
 // together, so that loads of several fields share them; then all of it has to be inside.
 enum { LARGEST_RECORD = 4 };
 
-static int64_t constant_part(const guards *g, ref r);
-
-static int64_t term_part(const guards *g, ref r) {
-  int64_t c;
-  return guards_negative_term(g, r, &c) ? c : constant_part(g, r);
-}
-
+// What is added to the rest of an index.
 static int64_t constant_part(const guards *g, ref r) {
-  if (ref_is_const(r)) {
-    value_range k = range_of(&g->k->known, r);
-    return range_is_known(k) ? k.lo : 0;
-  }
+  if (ref_is_const(r)) return guards_constant(g, r);
   const inst *in = &g->k->p->code[r];
-  if (g->state[at(g, r)] != HAS_FORM || is_fixed(g, r)) return 0;
+  if (g->state[at(g, r)] != HAS_FORM || guards_is_fixed(g, r)) return 0;
   if (in->op == VYRE_OP_COPY || in->op == VYRE_OP_CONVERT) return constant_part(g, in->arg[0]);
-  if (in->op == VYRE_OP_ADD) return term_part(g, in->arg[0]) + term_part(g, in->arg[1]);
-  if (in->op == VYRE_OP_SUB) return constant_part(g, in->arg[0]) - constant_part(g, in->arg[1]);
-  return 0;
+  if (in->op != VYRE_OP_ADD && in->op != VYRE_OP_SUB) return 0;
+  uint64_t x = (uint64_t)constant_part(g, in->arg[0]), y = (uint64_t)constant_part(g, in->arg[1]);
+  return (int64_t)(in->op == VYRE_OP_ADD ? x + y : x - y);
 }
 
-static void plan_record(guards *g, uint32_t i, const form *f) {
+static void plan_record(guards *g, uint32_t i, form f) {
   const inst *in = &g->k->p->code[i];
-  if (in->op != VYRE_OP_LOAD || f->stride < 2 || f->stride > LARGEST_RECORD) return;
-  int64_t part = constant_part(g, in->arg[1]) % f->stride;
-  g->record[at(g, i)] = (uint8_t)f->stride;
-  g->field[at(g, i)] = (uint8_t)(part < 0 ? part + f->stride : part);
+  if (in->op != VYRE_OP_LOAD || !word_is_known(f.stride)) return;
+  int64_t stride = (int64_t)f.stride.lo;
+  if (stride < 2 || stride > LARGEST_RECORD) return;
+  int64_t part = constant_part(g, in->arg[1]) % stride;
+  g->record[at(g, i)] = (uint8_t)stride;
+  g->field[at(g, i)] = (uint8_t)(part < 0 ? part + stride : part);
 }
 
 static void plan_access(guards *g, uint32_t i) {
   const inst *in = &g->k->p->code[i];
   form f;
-  if (!guards_form(g, in->arg[1], &f)) return;
+  bool is_huge = ref_is_const(in->arg[1]) && guards_constant(g, in->arg[1]) < 0;
+  if (is_huge || !guards_form(g, in->arg[1], &f)) return;
   mark_steps(g, in->arg[1]);
-  plan_record(g, i, &f);
+  plan_record(g, i, f);
   g->assume[at(g, i)] = ASSUME_INSIDE;
   g->accesses++;
   g->count++;
 }
 
-static void require_inside(guards *g, uint32_t i) {
+// Elements that an index of this type can reach.
+static word reachable(guards *g, uint32_t mem, vyre_type index) {
+  uint64_t known = known_length(g, mem);
+  llval length =
+      g->scalar && mem_space(mem) != MEM_SHARED ? kernel_length(g->k, mem_index(mem)) : NULL;
+  word all = known ? word_number(&g->m, known) : word_of(&g->m, length, 0, (int64_t)LIMIT_LENGTH);
+  if (index != VYRE_I32) return all;
+  return word_least(&g->m, all, word_number(&g->m, (uint64_t)1 << 31));
+}
+
+static must where_inside(guards *g, uint32_t i) {
   const inst *in = &g->k->p->code[i];
   form f;
-  if (!guards_form(g, in->arg[1], &f)) return;
-  emitter *e = g->scalar;
-  uint32_t mem = in->arg[0];
-  llval length = mem_space(mem) == MEM_SHARED ? const_i64(e->u, known_length(g, mem))
-                                              : kernel_length(g->k, mem_index(mem));
-  if (ref_type(g->k->p, in->arg[1]) == VYRE_I32) {
-    llval top = const_i64(e->u, (uint64_t)1 << 31);
-    llval is_more = LLVMBuildICmp(e->b, LLVMIntUGT, length, top, "");
-    length = LLVMBuildSelect(e->b, is_more, top, length, "");
-  }
+  if (!guards_form(g, in->arg[1], &f)) return must_none(&g->c);
   uint8_t record = g->record[at(g, i)], field = g->field[at(g, i)];
-  uint64_t behind = record ? (uint64_t)record - field : 1;
-  llval most = LLVMBuildSub(e->b, length, const_i64(e->u, behind), "");
-  guards_require_range(g, &f, const_i64(e->u, field), most);
+  word behind = word_number(&g->m, record ? (uint64_t)record - field : 1);
+  word length = reachable(g, in->arg[0], ref_type(g->k->p, in->arg[1]));
+  return must_within(&g->c, f, word_number(&g->m, field), word_minus(&g->m, length, behind));
 }
 
 // ---- what is the same along a row ---------------------------------------------------------------
@@ -216,11 +255,11 @@ static bool is_fixed_op(const guards *g, uint32_t i) {
   case VYRE_OP_GLOBAL_ID: return in->arg[0] == 2 || (in->arg[0] == 1 && g->rows == 1);
   case VYRE_OP_LOCAL_ID: return in->arg[0] != 0;
   case VYRE_OP_GET:
-    return !g->is_set[at(g, in->arg[0])] && is_fixed(g, g->k->p->code[in->arg[0]].arg[0]);
+    return !g->is_set[at(g, in->arg[0])] && guards_is_fixed(g, g->k->p->code[in->arg[0]].arg[0]);
   default:
     if (!op_is((vyre_op)in->op, OPF_PURE)) return false;
     for (int k = 0; k < op_table[in->op].operand_count; k++)
-      if (!is_fixed(g, in->arg[k])) return false;
+      if (!guards_is_fixed(g, in->arg[k])) return false;
     return true;
   }
 }
@@ -233,13 +272,15 @@ static bool allocate(guards *g) {
   g->assume = arena_alloc_array(a, count, 1);
   g->state = arena_alloc_array(a, count, 1);
   g->forms = arena_alloc_array(a, count, sizeof *g->forms);
+  g->shift = arena_alloc_array(a, count, sizeof *g->shift);
+  g->is_followed = arena_alloc_array(a, count, sizeof(bool));
   g->is_known = arena_alloc_array(a, count, sizeof(bool));
   g->is_fixed = arena_alloc_array(a, count, sizeof(bool));
   g->is_set = arena_alloc_array(a, count, sizeof(bool));
   g->record = arena_alloc_array(a, count, 1);
   g->field = arena_alloc_array(a, count, 1);
   return g->record && g->field && g->assume && g->state && g->forms && g->is_known && g->is_fixed &&
-         g->is_set;
+         g->is_set && g->shift && g->is_followed;
 }
 
 // Where the walk goes on behind operation i: not into blocks that are dead.
@@ -259,6 +300,7 @@ bool guards_plan(kernel *k, const shapes *shapes, guards_wish wish, guards *out)
   find_set(out);
   for (uint32_t i = k->region->body.first; i < k->region->body.end; i++)
     out->is_fixed[at(out, i)] = is_fixed_op(out, i);
+  guards_begin(out, NULL, NULL, NULL);
   for (uint32_t i = code.first; i < code.end; i = next_of(out, i)) {
     const inst *in = &k->p->code[i];
     if (in->op == VYRE_OP_IF) plan_if(out, i, shapes, wish.other);
@@ -267,57 +309,56 @@ bool guards_plan(kernel *k, const shapes *shapes, guards_wish wish, guards *out)
   return true;
 }
 
-static void begin(guards *g, emitter *scalar, llval x0, llval x1) {
-  uint32_t count = g->k->region->body.end - g->k->region->body.first;
-  for (uint32_t i = 0; i < count; i++) g->is_known[i] = false;
-  g->scalar = scalar;
-  scalar->round++;
-  g->low = g->type_low = g->x0 = x0;
-  g->high = g->type_high = g->x1 = x1;
-  g->bad = g->never = NULL;
-}
-
-static void require_step(guards *g, uint32_t op) {
+// Where what this operation is assumed to do is what it does.
+static must where_step(guards *g, uint32_t op) {
   uint8_t way = g->assume[at(g, op)];
   form f;
-  if (way == ASSUME_EXACT || way == ASSUME_FIRST || way == ASSUME_SECOND) guards_form(g, op, &f);
+  bool is_step = way == ASSUME_EXACT || way == ASSUME_FIRST || way == ASSUME_SECOND;
+  return is_step && guards_form(g, op, &f) ? f.valid : must_all(&g->c);
 }
 
 // Of another phase, and computed again in this one.
-static void require_cheap(guards *g, ref r, uint32_t phase) {
+static must where_cheap(guards *g, ref r, uint32_t phase) {
   const phases *ph = g->phases;
-  if (ref_is_const(r) || ph->phase[at(g, r)] == phase) return;
-  if (ph->is_common[at(g, r)] || !ph->is_cheap[at(g, r)]) return;
-  require_step(g, r);
+  must all = must_all(&g->c);
+  if (ref_is_const(r) || ph->phase[at(g, r)] == phase) return all;
+  if (ph->is_common[at(g, r)] || !ph->is_cheap[at(g, r)]) return all;
+  all = must_and(&g->c, all, where_step(g, r));
   const inst *in = &g->k->p->code[r];
   const char *operands = op_table[in->op].operands;
   for (int k = 0; operands[k]; k++)
-    if (operands[k] == 'v') require_cheap(g, in->arg[k], phase);
+    if (operands[k] == 'v') all = must_and(&g->c, all, where_cheap(g, in->arg[k], phase));
+  return all;
 }
 
 // A conversion or clamp is assumed to do nothing because of an access, which may be in another
 // phase: what this phase computes of it has to be true here too.
-static void require_steps(guards *g, uint32_t i) {
+static must where_steps(guards *g, uint32_t i) {
   const inst *in = &g->k->p->code[i];
   const char *operands = op_table[in->op].operands;
-  require_step(g, i);
+  must all = where_step(g, i);
   for (int k = 0; operands[k]; k++)
-    if (operands[k] == 'v') require_cheap(g, in->arg[k], g->phases->phase[at(g, i)]);
+    if (operands[k] == 'v')
+      all = must_and(&g->c, all, where_cheap(g, in->arg[k], g->phases->phase[at(g, i)]));
+  return all;
 }
 
 void guards_emit(guards *g, range code, emitter *scalar, llval x0, llval x1, llval *first,
                  llval *end) {
-  begin(g, scalar, x0, x1);
+  guards_begin(g, scalar, x0, x1);
+  must all = must_all(&g->c);
   for (uint32_t i = code.first; i < code.end; i = next_of(g, i)) {
     uint8_t way = g->assume[at(g, i)];
-    if (way == ASSUME_TRUE || way == ASSUME_FALSE)
-      assume_condition(g, g->k->p->code[i].arg[0], way == ASSUME_TRUE);
-    else if (way == ASSUME_INSIDE)
-      require_inside(g, i);
-    if (g->phases) require_steps(g, i);
+    if (way == ASSUME_TRUE || way == ASSUME_FALSE) {
+      fact f = condition_fact(g, g->k->p->code[i].arg[0], way == ASSUME_TRUE);
+      all = must_and(&g->c, all, f.must);
+    } else if (way == ASSUME_INSIDE) {
+      all = must_and(&g->c, all, where_inside(g, i));
+    }
+    if (g->phases) all = must_and(&g->c, all, where_steps(g, i));
   }
-  *first = g->low;
-  *end = g->bad ? LLVMBuildSelect(scalar->b, g->bad, g->low, g->high, "") : g->high;
+  *first = word_value(&g->m, all.first);
+  *end = word_value(&g->m, all.end);
   g->scalar = NULL;
 }
 
@@ -354,112 +395,22 @@ static uint32_t find_gate(const guards *g, range code, const bool *kept) {
   return gate;
 }
 
-// Sound only where every form in the condition is the value itself, for the whole row.
-static llval is_sound(const guards *g) {
-  LLVMBuilderRef b = g->scalar->b;
-  llval starts = LLVMBuildICmp(b, LLVMIntSLE, g->type_low, g->x0, "");
-  llval ends = LLVMBuildICmp(b, LLVMIntSGE, g->type_high, g->x1, "");
-  llval ok = LLVMBuildAnd(b, starts, ends, "");
-  return g->bad ? LLVMBuildAnd(b, ok, LLVMBuildNot(b, g->bad, ""), "") : ok;
-}
-
 void guards_gate(guards *g, range code, const bool *kept, unsigned width, emitter *scalar,
                  llval *x0, llval *x1) {
   uint32_t gate = find_gate(g, code, kept);
-  g->is_gating = true;
-  bool ok = gate && assume_condition(g, g->k->p->code[gate].arg[0], true);
-  if (ok) {
-    LLVMBuilderRef b = scalar->b;
-    begin(g, scalar, *x0, *x1);
-    assume_condition(g, g->k->p->code[gate].arg[0], true);
-    llval sound = is_sound(g), skip = LLVMBuildSub(b, g->low, *x0, "");
+  if (!gate) return;
+  ref condition = g->k->p->code[gate].arg[0];
+  guards_begin(g, NULL, NULL, NULL);
+  condition_fact(g, condition, true); // finds which values have forms
+  guards_begin(g, scalar, *x0, *x1);
+  g->c.wants = WANTS_MAY;
+  may can = condition_fact(g, condition, true).may;
+  LLVMBuilderRef b = scalar->b;
+  if (!word_is_same(can.first, g->c.first)) {
+    llval skip = LLVMBuildSub(b, word_value(&g->m, can.first), *x0, "");
     skip = LLVMBuildAnd(b, skip, const_i64(g->k->u, ~(uint64_t)(width - 1)), "");
-    llval low = LLVMBuildAdd(b, *x0, skip, ""), high = g->high;
-    if (g->never) high = LLVMBuildSelect(b, g->never, low, high, "");
-    *x0 = LLVMBuildSelect(b, sound, low, *x0, "");
-    *x1 = LLVMBuildSelect(b, sound, high, *x1, "");
-    g->scalar = NULL;
+    *x0 = LLVMBuildAdd(b, *x0, skip, "");
   }
-  g->is_gating = false;
-}
-
-// ---- exact indices ------------------------------------------------------------------------------
-
-// As an index of its own width, when nothing better is known.
-static llval plain_index(const emitter *e, ref index, unsigned row) {
-  return build_extend(e, ref_type(e->p, index), value_scalar(e, index, row));
-}
-
-static llval next_to(const emitter *e, llval x, unsigned lane) {
-  return lane ? LLVMBuildNSWAdd(e->b, x, const_i64(e->u, lane), "") : x;
-}
-
-// Where the step is known when it runs, a product may pass 64 bits on the way to a sum that does
-// not: it wraps.
-static llval term_index(const guards *g, const emitter *e, ref index, unsigned row, unsigned lane) {
-  int64_t c;
-  if (guards_negative_term(g, index, &c)) return const_i64(e->u, (uint64_t)c);
-  return guards_index(g, e, index, row, lane);
-}
-
-static llval arithmetic_index(const guards *g, const emitter *e, ref index, unsigned row,
-                              unsigned lane) {
-  const inst *in = &e->p->code[index];
-  bool wraps = g->forms[at(g, index)].is_runtime;
-  if (in->op == VYRE_OP_ADD) {
-    llval a = term_index(g, e, in->arg[0], row, lane), b = term_index(g, e, in->arg[1], row, lane);
-    return wraps ? LLVMBuildAdd(e->b, a, b, "") : LLVMBuildNSWAdd(e->b, a, b, "");
-  }
-  llval x = guards_index(g, e, in->arg[0], row, lane), y;
-  if (in->op == VYRE_OP_NEG) {
-    y = x;
-    x = const_i64(e->u, 0);
-  } else if (in->op == VYRE_OP_SHL) {
-    value_range count = range_of(&e->k->known, in->arg[1]);
-    y = const_i64(e->u, (uint64_t)1 << ((uint64_t)count.lo & (type_bits(in->type) - 1)));
-  } else {
-    y = guards_index(g, e, in->arg[1], row, lane);
-  }
-  switch (in->op) {
-  case VYRE_OP_SUB:
-  case VYRE_OP_NEG: return wraps ? LLVMBuildSub(e->b, x, y, "") : LLVMBuildNSWSub(e->b, x, y, "");
-  default: return wraps ? LLVMBuildMul(e->b, x, y, "") : LLVMBuildNSWMul(e->b, x, y, "");
-  }
-}
-
-// Follows the same steps as the form, so that it is the same number. What an earlier phase made is
-// not at hand, and the value itself is as good.
-llval guards_index(const guards *g, const emitter *e, ref index, unsigned row, unsigned lane) {
-  if (e->keep || is_fixed(g, index) || g->state[at(g, index)] != HAS_FORM)
-    return plain_index(e, index, row);
-  const inst *in = &e->p->code[index];
-  uint8_t way = g->assume[at(g, index)];
-  switch (in->op) {
-  case VYRE_OP_GLOBAL_ID: return in->arg[0] == 0 ? next_to(e, e->x, lane) : e->y[row];
-  case VYRE_OP_LOCAL_ID: return next_to(e, e->local_x, lane);
-  case VYRE_OP_FOR:
-    return e->wide[index - e->first] ? e->wide[index - e->first] : plain_index(e, index, row);
-  case VYRE_OP_GET: return guards_index(g, e, e->p->code[in->arg[0]].arg[0], row, lane);
-  case VYRE_OP_COPY:
-  case VYRE_OP_CONVERT: return guards_index(g, e, in->arg[0], row, lane);
-  case VYRE_OP_MIN:
-  case VYRE_OP_MAX: return guards_index(g, e, in->arg[way == ASSUME_SECOND], row, lane);
-  default: return arithmetic_index(g, e, index, row, lane);
-  }
-}
-
-bool guards_can_index(const guards *g, ref index) {
-  if (is_fixed(g, index)) return true;
-  const inst *in = &g->k->p->code[index];
-  if (g->state[at(g, index)] != HAS_FORM) return false;
-  switch (in->op) {
-  case VYRE_OP_GLOBAL_ID:
-  case VYRE_OP_LOCAL_ID:
-  case VYRE_OP_FOR: return true;
-  case VYRE_OP_GET: return guards_can_index(g, g->k->p->code[in->arg[0]].arg[0]);
-  default:
-    for (int k = 0; k < op_table[in->op].operand_count; k++)
-      if (!guards_can_index(g, in->arg[k])) return false;
-    return true;
-  }
+  *x1 = word_value(&g->m, can.end);
+  g->scalar = NULL;
 }

@@ -4,6 +4,7 @@
 // body asks for it.
 #include "backend/cpu/codegen/kernel.h"
 
+#include "analysis/bounds.h"
 #include "base/error.h"
 
 #include <stddef.h>
@@ -123,22 +124,6 @@ llval kernel_mark(kernel *k, llval access, uint32_t mem) {
 
 // ---- facts about the body -----------------------------------------------------------------------
 
-// What is left of an index without conversions, or 0.
-static ref strip(const kernel *k, ref r) {
-  while (!ref_is_const(r)) {
-    const inst *in = &k->p->code[r];
-    bool is_same = in->op == VYRE_OP_COPY || (in->op == VYRE_OP_CONVERT && type_is_int(in->type));
-    if (!is_same) return r;
-    r = in->arg[0];
-  }
-  return 0;
-}
-
-static bool is_own_index(const kernel *k, ref index) {
-  ref r = strip(k, index);
-  return r && k->p->code[r].op == VYRE_OP_GLOBAL_ID && k->p->code[r].arg[0] == 0;
-}
-
 static bool find_facts(kernel *k) {
   const vyre_program *p = k->p;
   uint32_t first = k->region->body.first;
@@ -153,7 +138,7 @@ static bool find_facts(kernel *k) {
       if (operands[n] == 'v' && !ref_is_const(in->arg[n])) k->is_used[in->arg[n] - first] = true;
     bool writes = in->op == VYRE_OP_STORE || op_is_atomic(in->op);
     if (writes && mem_space(in->arg[0]) == MEM_BUFFER &&
-        (op_is_atomic(in->op) || !is_own_index(k, in->arg[1])))
+        (op_is_atomic(in->op) || bounds_global_axis(p, in->arg[1]) != 0))
       k->is_own[mem_index(in->arg[0])] = false;
   }
   return true;

@@ -19,8 +19,6 @@ typedef struct count_loop {
 void count_begin(kernel *k, LLVMBuilderRef b, count_loop *l, llval from, llval end, uint64_t step);
 void count_end(kernel *k, LLVMBuilderRef b, const count_loop *l);
 
-enum { MOST_ROWS = 8 };
-
 // Invocations along x, and where they are along the other axes. All i64.
 typedef struct row {
   llval x0, x1;             // of the grid in elastic regions, of the workgroup in rigid ones

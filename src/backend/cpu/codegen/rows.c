@@ -205,16 +205,16 @@ static void go_on(const walk *w, llval x) {
 }
 
 // At x: whole vectors as far as the stretch goes, then look again. Else on in the block returned.
+// Ends of stretches and x are far from the ends of 64 bits: their differences are exact.
 static void try_stretch(kernel *k, const walk *w, emitter *e, llval first, llval end) {
   LLVMBuilderRef b = e->b;
-  llval width = const_i64(k->u, e->width), last = LLVMBuildSub(b, end, width, "");
+  llval width = const_i64(k->u, e->width), room = LLVMBuildSub(b, end, w->x, "");
   llblock fast = new_block(k, "fast"), rest = new_block(k, "rest");
   llval is_in = LLVMBuildICmp(b, LLVMIntSGE, w->x, first, "");
-  llval is_room = LLVMBuildICmp(b, LLVMIntSLE, w->x, last, "");
+  llval is_room = LLVMBuildICmp(b, LLVMIntSGE, room, width, "");
   LLVMBuildCondBr(b, LLVMBuildAnd(b, is_in, is_room, ""), fast, rest);
   LLVMPositionBuilderAtEnd(b, fast);
-  llval turns = LLVMBuildUDiv(b, LLVMBuildSub(b, last, w->x, ""), width, "");
-  llval whole = LLVMBuildMul(b, LLVMBuildAdd(b, turns, const_i64(k->u, 1), ""), width, "");
+  llval whole = LLVMBuildMul(b, LLVMBuildUDiv(b, room, width, ""), width, "");
   llval stop = LLVMBuildAdd(b, w->x, whole, "");
   emit_stretch(k, e, w->r, w->x, stop);
   go_on(w, stop);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "opt/bounds.h"
+#include "analysis/bounds.h"
 
 // Extents are small expressions; anything deeper than this is taken as unknown.
 enum { MAX_DEPTH = 16 };
@@ -53,6 +53,11 @@ bool bounds_is_extent(const vyre_program *p, const region *r, ref value, uint32_
     return is_length_of(p, p->code[value].arg[0], grid);
   return !ref_is_const(grid) && p->code[grid].op == VYRE_OP_LEN &&
          is_length_of(p, p->code[grid].arg[0], value);
+}
+
+bool bounds_is_below(const ranges *known, ref index, uint64_t length) {
+  return length && length <= INT64_MAX &&
+         range_is_within(range_of(known, index), 0, (int64_t)length - 1);
 }
 
 bool bounds_is_inside(const vyre_program *p, const region *r, uint32_t mem, ref index) {

@@ -4,13 +4,16 @@
 // every invocation of the region. Proofs are by form (a constant below a fixed length, a global id
 // in a buffer that is as long as the grid); what cannot be proven is false. Pure functions: any
 // thread.
-#ifndef VYRE_OPT_BOUNDS_H
-#define VYRE_OPT_BOUNDS_H
+#ifndef VYRE_ANALYSIS_BOUNDS_H
+#define VYRE_ANALYSIS_BOUNDS_H
 
-#include "ir/program.h"
+#include "analysis/ranges.h"
 
 // `mem` and `index` belong to the body of `r` in `p`.
 bool bounds_is_inside(const vyre_program *p, const region *r, uint32_t mem, ref index);
+
+// Whether an index is at least 0 and below a number, by its static range.
+bool bounds_is_below(const ranges *known, ref index, uint64_t length);
 
 // Whether `value`, of the body of `r`, is certain to equal the extent of the grid along `axis`.
 bool bounds_is_extent(const vyre_program *p, const region *r, ref value, uint32_t axis);
