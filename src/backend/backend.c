@@ -79,9 +79,13 @@ const char *vyre_backend_name(uint32_t index) {
 
 vyre_status vyre_backend_devices(const char *id, vyre_device *devices, uint32_t capacity,
                                  uint32_t *count, vyre_error *error) {
-  const backend *b = id ? backend_find(id) : NULL;
-  *count = 0;
-  if (!b) return backend_unknown(id ? id : "(null)", error);
+  if (count) *count = 0;
+  if (!id || !count || (capacity && !devices))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_backend_devices was called with NULL. Fix: pass a backend's id, as many "
+                     "devices as capacity says, and where their number goes");
+  const backend *b = backend_find(id);
+  if (!b) return backend_unknown(id, error);
   return b->probe(b, devices, capacity, count, error);
 }
 

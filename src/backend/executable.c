@@ -28,7 +28,7 @@ void *executable_state(const vyre_executable *e) {
 }
 
 const char *vyre_executable_backend(const vyre_executable *e) {
-  return e->backend->id;
+  return e ? e->backend->id : NULL;
 }
 
 vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compile_options *options,

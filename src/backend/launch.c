@@ -54,13 +54,19 @@ static vyre_status bind_params(const vyre_program *p, const vyre_dispatch_args *
   return VYRE_OK;
 }
 
+bool launch_can_be_memory(const vyre_span *span) {
+  if (!span->data) return !span->size_bytes;
+  return span->size_bytes <= UINTPTR_MAX - (uintptr_t)span->data;
+}
+
 static vyre_status bind_span(const buffer *b, const vyre_span *span, bound_buffer *bound,
                              uint64_t *length, vyre_error *error) {
   unsigned size = type_bytes(b->type);
-  if (!span->data && span->size_bytes)
+  if (!launch_can_be_memory(span))
     return error_set(error, VYRE_ERROR_BINDING,
-                     "buffer `%s` is bound to NULL with %zu bytes. Fix: pass its memory", b->name,
-                     span->size_bytes);
+                     "buffer `%s` is bound to %p with %zu bytes, which is no memory. Fix: pass its "
+                     "memory and its size",
+                     b->name, span->data, span->size_bytes);
   if ((uintptr_t)span->data % size)
     return error_set(error, VYRE_ERROR_BINDING,
                      "the memory of buffer `%s` is not aligned to its %u-byte elements. Fix: "

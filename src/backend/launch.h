@@ -40,6 +40,8 @@ typedef struct launch {
   void *heap;
 } launch;
 
+// False for NULL with a size, and for what would wrap around the end of the address space.
+bool launch_can_be_memory(const vyre_span *span);
 // Checks the arguments against the program. On success the caller calls launch_fini in the end.
 vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispatch_args *args,
                         vyre_error *error);

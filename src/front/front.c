@@ -28,11 +28,22 @@ static vyre_status open_front(const char *text, size_t size, const char *name, f
   return VYRE_OK;
 }
 
+static bool are_locals_given(const vyre_opencl_options *o) {
+  if (o->local_count && !o->locals) return false;
+  for (uint32_t i = 0; i < o->local_count; i++)
+    if (!o->locals[i].name) return false;
+  return true;
+}
+
 vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *name,
                                      const vyre_opencl_options *options, vyre_program **out,
                                      vyre_error *error) {
   if (!out) return error_set(error, VYRE_ERROR_ARGUMENT, "`out` is NULL. Fix: pass a place");
   *out = NULL;
+  if (options && !are_locals_given(options))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "a local array of the options is NULL. Fix: pass as many names and sizes as "
+                     "local_count says");
   front_source source;
   const front_module *module = NULL;
   vyre_status status = open_front(text, size, name, &source, &module, error);

@@ -54,8 +54,9 @@ static void fail_memory(vyre_builder *b) {
   if (b->first_error.status == VYRE_OK) error_out_of_memory(&b->first_error);
 }
 
+// A builder that was finished has no program any more.
 static bool is_usable(vyre_builder *b) {
-  return b && b->first_error.status == VYRE_OK;
+  return b && b->program && b->first_error.status == VYRE_OK;
 }
 
 // ---- life ---------------------------------------------------------------------------------------
@@ -311,7 +312,8 @@ ref builder_emit(vyre_builder *b, const inst *in) {
 vyre_value vyre_build_op(vyre_builder *b, vyre_op op, vyre_type type, uint32_t count,
                          const vyre_value *args) {
   if (!is_usable(b)) return 0;
-  if (op <= VYRE_OP_NONE || op >= VYRE_OP_COUNT || count != op_table[op].operand_count) {
+  if (op <= VYRE_OP_NONE || op >= VYRE_OP_COUNT || count != op_table[op].operand_count ||
+      (count && !args)) {
     builder_fail(b, VYRE_ERROR_ARGUMENT,
                  "vyre_build_op was called with a wrong operation or number of operands. Fix: see "
                  "the operation's row in docs/IR.md");
@@ -547,6 +549,11 @@ void vyre_build_grid(vyre_builder *b, uint32_t rank, const vyre_value *extents,
   vyre_value one = vyre_build_u32(b, 1);
   region *r = open_region(b, IN_GRID, "vyre_build_grid");
   if (!r) return;
+  if ((rank && !extents) || !workgroup) {
+    builder_fail(b, VYRE_ERROR_ARGUMENT,
+                 "vyre_build_grid was called with NULL. Fix: pass the extents and the workgroup");
+    return;
+  }
   r->rank = rank;
   for (uint32_t i = 0; i < 3; i++) {
     r->grid[i] = i < rank ? extents[i] : one;
@@ -778,7 +785,7 @@ vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, 
   if (is_usable(b) && (b->section == IN_GRID || b->section == IN_BODY))
     builder_fail(b, VYRE_ERROR_ARGUMENT,
                  "the last region is not ended. Fix: call vyre_build_region_end before finish");
-  if (is_usable(b) && !b->program)
+  if (!b->program)
     builder_fail(b, VYRE_ERROR_ARGUMENT, "the builder was finished twice. Fix: make a new one");
   if (is_usable(b) && !fill_program(b)) fail_memory(b);
   vyre_status status = b->first_error.status;

@@ -60,33 +60,36 @@ vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *e
 
 // ---- inspection ---------------------------------------------------------------------------------
 
+// Nothing can be said of no program: its counts are zero and its name is empty.
 const char *vyre_program_name(const vyre_program *p) {
-  return p->name;
+  return p ? p->name : "";
 }
 
 void vyre_program_fingerprint(const vyre_program *p, uint8_t out[32]) {
-  memcpy(out, p->fingerprint, HASH_BYTES);
+  if (!out) return;
+  memset(out, 0, HASH_BYTES);
+  if (p) memcpy(out, p->fingerprint, HASH_BYTES);
 }
 
 uint32_t vyre_program_fast_ulp(const vyre_program *p) {
-  return p->fast_ulp;
+  return p ? p->fast_ulp : 0;
 }
 
 uint32_t vyre_program_param_count(const vyre_program *p) {
-  return p->param_count;
+  return p ? p->param_count : 0;
 }
 
 vyre_param_info vyre_program_param(const vyre_program *p, uint32_t index) {
-  if (index >= p->param_count) return (vyre_param_info){0};
+  if (index >= vyre_program_param_count(p)) return (vyre_param_info){0};
   return (vyre_param_info){p->params[index].name, p->params[index].type};
 }
 
 uint32_t vyre_program_buffer_count(const vyre_program *p) {
-  return p->buffer_count;
+  return p ? p->buffer_count : 0;
 }
 
 vyre_buffer_info vyre_program_buffer(const vyre_program *p, uint32_t index) {
-  if (index >= p->buffer_count) return (vyre_buffer_info){0};
+  if (index >= vyre_program_buffer_count(p)) return (vyre_buffer_info){0};
   const buffer *b = &p->buffers[index];
   bool fixed = ref_is_const(b->length);
   return (vyre_buffer_info){.name = b->name,
@@ -99,7 +102,7 @@ vyre_buffer_info vyre_program_buffer(const vyre_program *p, uint32_t index) {
 }
 
 uint32_t vyre_program_region_count(const vyre_program *p) {
-  return p->region_count;
+  return p ? p->region_count : 0;
 }
 
 static const char *rigid_because(const vyre_program *p, const region *r) {
@@ -109,7 +112,7 @@ static const char *rigid_because(const vyre_program *p, const region *r) {
 }
 
 vyre_region_info vyre_program_region(const vyre_program *p, uint32_t index) {
-  if (index >= p->region_count) return (vyre_region_info){0};
+  if (index >= vyre_program_region_count(p)) return (vyre_region_info){0};
   const region *r = &p->regions[index];
   vyre_region_info info = {.name = r->name, .rank = r->rank, .is_elastic = r->is_elastic};
   if (!r->is_elastic) info.rigid_because = rigid_because(p, r);
@@ -120,11 +123,11 @@ vyre_region_info vyre_program_region(const vyre_program *p, uint32_t index) {
 }
 
 vyre_stats vyre_program_stats(const vyre_program *p) {
-  return p->stats;
+  return p ? p->stats : (vyre_stats){0};
 }
 
 uint64_t vyre_program_peak_memory(const vyre_program *p, const uint64_t *lengths) {
-  return stats_peak_memory(p, lengths);
+  return p ? stats_peak_memory(p, lengths) : 0;
 }
 
 // ---- extents ------------------------------------------------------------------------------------

@@ -21,6 +21,11 @@ vyre_status vyre_buffer_new(vyre_runtime *rt, size_t size_bytes, vyre_buffer **o
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_buffer_new was called with NULL. Fix: pass a runtime and where the "
                      "buffer goes");
+  *out = NULL;
+  if (size_bytes > LIMIT_LENGTH * sizeof(uint64_t))
+    return error_set(error, VYRE_ERROR_LIMIT,
+                     "a buffer of %zu bytes is above what a program can use. Fix: split it",
+                     size_bytes);
   vyre_buffer *b = malloc(sizeof *b);
   if (!b || !resident_init(b, size_bytes)) {
     free(b);

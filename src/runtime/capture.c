@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/capture.h"
 
+#include "backend/launch.h"
 #include "ir/limits.h"
 #include "ir/program.h"
 
@@ -43,15 +44,17 @@ bool capture_can_take(const vyre_program *program, const vyre_dispatch_args *arg
   if (args->buffer_count != bound || args->param_count != program->param_count) return false;
   if (args->param_count && !args->params) return false;
   for (uint32_t i = 0; i < bound; i++)
-    if (!args->buffers[i].data && args->buffers[i].size_bytes) return false;
+    if (!launch_can_be_memory(&args->buffers[i])) return false;
   return true;
 }
 
 capture_result capture_take(capture *c, const vyre_program *program,
                             const vyre_dispatch_args *args) {
   *c = (capture){.program = program, .args = *args};
-  for (uint32_t i = 0; i < args->buffer_count; i++) c->bytes += args->buffers[i].size_bytes;
-  if (c->bytes > CAPTURE_MAX_BYTES) {
+  bool is_large = false;
+  for (uint32_t i = 0; i < args->buffer_count; i++)
+    is_large |= __builtin_add_overflow(c->bytes, args->buffers[i].size_bytes, &c->bytes);
+  if (is_large || c->bytes > CAPTURE_MAX_BYTES) {
     *c = (capture){0};
     return CAPTURE_TOO_LARGE;
   }

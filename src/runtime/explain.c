@@ -61,6 +61,10 @@ static void explain_passes(strbuf *s, const vyre_program *p, const variant *v) {
 }
 
 vyre_status vyre_kernel_explain(vyre_kernel *k, char **out, vyre_error *error) {
+  if (!k || !out)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_kernel_explain was called with NULL. Fix: pass a kernel and where the "
+                     "text goes");
   strbuf s = {0};
   strbuf_printf(&s, "%s\n", k->program->name);
   pthread_mutex_lock(&k->lock);

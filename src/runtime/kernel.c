@@ -132,6 +132,7 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_runtime_load was called with NULL. Fix: pass a runtime, a program and "
                      "where the kernel goes");
+  *out = NULL;
   vyre_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_out_of_memory(error);
   k->runtime = rt;

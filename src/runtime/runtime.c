@@ -91,6 +91,10 @@ static void flush(void *runtime) {
 
 vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime **out,
                              vyre_error *error) {
+  if (!out)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_runtime_new was called with NULL. Fix: pass where the runtime goes");
+  *out = NULL;
   vyre_runtime_options defaults = {0};
   if (!options) options = &defaults;
   if (options->backend && !backend_find(options->backend))
@@ -124,6 +128,7 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
 }
 
 void vyre_runtime_settle(vyre_runtime *rt) {
+  if (!rt) return;
   if (rt->worker) worker_wait_idle(rt->worker);
   evidence_flush(rt);
 }

@@ -48,6 +48,11 @@ static worker *get_submitter(vyre_runtime *rt) {
 
 vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
                                vyre_completion **out, vyre_error *error) {
+  if (!out)
+    return error_set(
+        error, VYRE_ERROR_ARGUMENT,
+        "vyre_kernel_submit was called with NULL. Fix: pass where the completion goes");
+  *out = NULL;
   vyre_status status = kernel_check_arguments(k, args, error);
   if (status != VYRE_OK) return status;
   worker *w = get_submitter(k->runtime);
@@ -77,10 +82,14 @@ vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
 }
 
 bool vyre_completion_is_done(const vyre_completion *c) {
-  return atomic_load_explicit(&((vyre_completion *)c)->is_done, memory_order_acquire);
+  return c && atomic_load_explicit(&((vyre_completion *)c)->is_done, memory_order_acquire);
 }
 
 vyre_status vyre_completion_wait(vyre_completion *c, vyre_error *error) {
+  if (!c)
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vyre_completion_wait was called with NULL. Fix: pass what vyre_kernel_submit "
+                     "gave");
   if (!vyre_completion_is_done(c)) {
     vyre_runtime *rt = c->kernel->runtime;
     pthread_mutex_lock(&rt->submit_lock);
