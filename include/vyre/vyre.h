@@ -8,7 +8,12 @@
  * named new, parse, decode, finish, compile or retain releases it once.
  *
  * Every fallible function returns a status and fills the caller's vyre_error, which may be NULL.
- * The library never prints, never exits and never aborts on bad input.
+ * The library never prints, never exits and never aborts on bad input; where NULL is not said to be
+ * allowed it is an error, or nothing happens.
+ *
+ * Results depend neither on the locale nor on the floating-point environment of the caller: calls
+ * compute with round to nearest, subnormals kept and no exception unmasked, and give the caller's
+ * environment back, exception flags included.
  */
 #ifndef VYRE_VYRE_H
 #define VYRE_VYRE_H
@@ -430,7 +435,7 @@ typedef struct vyre_runtime_options {
   bool specialise;      /* compile variants with parameters and lengths as constants */
   uint32_t learn_after; /* dispatches of a size class before it is worth learning; 0: 16, or hot */
   /* Told once about each thing that goes wrong without stopping the work; may be NULL. Called from
-   * any thread. */
+   * any thread, with the default floating-point environment. */
   void (*notice)(void *context, const char *message);
   void *notice_context;
 } vyre_runtime_options;

@@ -6,6 +6,7 @@
 #include "backend/ref/ref.h"
 #include "base/ascii.h"
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "base/strbuf.h"
 
 #include <stdio.h>
@@ -79,6 +80,7 @@ const char *vyre_backend_name(uint32_t index) {
 
 vyre_status vyre_backend_devices(const char *id, vyre_device *devices, uint32_t capacity,
                                  uint32_t *count, vyre_error *error) {
+  FPENV_SCOPE;
   if (count) *count = 0;
   if (!id || !count || (capacity && !devices))
     return error_set(error, VYRE_ERROR_ARGUMENT,

@@ -85,6 +85,9 @@ void backend_set_extra(const backend *extra);
 const vyre_program *executable_program(const vyre_executable *executable);
 const backend *executable_backend(const vyre_executable *executable);
 void *executable_state(const vyre_executable *executable);
+// vyre_dispatch for callers that are in a floating-point scope already (base/fpenv.h).
+vyre_status executable_dispatch(vyre_executable *executable, const vyre_dispatch_args *args,
+                                vyre_report *report, vyre_error *error);
 
 // A device's stable name: "backend-device-driver", in characters that are safe in a file name.
 void device_adapter_name(char *out, size_t size, const char *backend, const char *device,

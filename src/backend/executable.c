@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fpenv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ const char *vyre_executable_backend(const vyre_executable *e) {
 
 vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compile_options *options,
                          vyre_executable **out, vyre_error *error) {
+  FPENV_SCOPE;
   if (!program || !id || !out)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_compile was called with NULL. Fix: pass a program, a backend's id and "
@@ -55,6 +57,7 @@ vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compi
 }
 
 void vyre_executable_release(vyre_executable *e) {
+  FPENV_SCOPE;
   if (!e) return;
   e->backend->release(e->state);
   vyre_program_release(e->program);
@@ -82,11 +85,8 @@ static void note_writes(const vyre_executable *e, const launch *l) {
   }
 }
 
-vyre_status vyre_dispatch(vyre_executable *e, const vyre_dispatch_args *args, vyre_report *report,
-                          vyre_error *error) {
-  if (!e || !args)
-    return error_set(error, VYRE_ERROR_ARGUMENT,
-                     "vyre_dispatch was called with NULL. Fix: pass an executable and arguments");
+vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *args,
+                                vyre_report *report, vyre_error *error) {
   uint64_t start = clock_now_ns();
   vyre_report unused = {0};
   if (!report) report = &unused;
@@ -103,6 +103,14 @@ vyre_status vyre_dispatch(vyre_executable *e, const vyre_dispatch_args *args, vy
   launch_fini(&l);
   report->wall_ns = clock_now_ns() - start;
   return status;
+}
+
+vyre_status vyre_dispatch(vyre_executable *e, const vyre_dispatch_args *args, vyre_report *report,
+                          vyre_error *error) {
+  FPENV_SCOPE;
+  if (e && args) return executable_dispatch(e, args, report, error);
+  return error_set(error, VYRE_ERROR_ARGUMENT,
+                   "vyre_dispatch was called with NULL. Fix: pass an executable and arguments");
 }
 
 void report_region(vyre_report *report, const char *name, uint64_t time_ns, uint64_t bytes,

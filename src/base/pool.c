@@ -10,6 +10,7 @@
 #include "base/pool.h"
 
 #include "base/clock.h"
+#include "base/fpenv.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -98,6 +99,7 @@ static void wait_for_job(pool *p, unsigned *seen) {
 static void *run_worker(void *argument) {
   pool *p = argument;
   unsigned seen = 0;
+  fpenv_set();
   pthread_mutex_lock(&p->lock);
   for (;;) {
     job *j = find_job(p);

@@ -2,6 +2,7 @@
 #include "front/front.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "base/module.h"
 #include "ir/limits.h"
 
@@ -38,6 +39,7 @@ static bool are_locals_given(const vyre_opencl_options *o) {
 vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *name,
                                      const vyre_opencl_options *options, vyre_program **out,
                                      vyre_error *error) {
+  FPENV_SCOPE;
   if (!out) return error_set(error, VYRE_ERROR_ARGUMENT, "`out` is NULL. Fix: pass a place");
   *out = NULL;
   if (options && !are_locals_given(options))
@@ -55,6 +57,7 @@ vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *
 vyre_status vyre_opencl_kernels(const char *text, size_t size, const char *name,
                                 const char *build_options, vyre_opencl_kernel **out,
                                 uint32_t *count, vyre_error *error) {
+  FPENV_SCOPE;
   if (!out || !count)
     return error_set(error, VYRE_ERROR_ARGUMENT, "`out` or `count` is NULL. Fix: pass places");
   *out = NULL;

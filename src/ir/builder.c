@@ -7,6 +7,7 @@
 #include "ir/builder.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "base/vec.h"
 #include "ir/limits.h"
 
@@ -806,6 +807,7 @@ vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, 
 }
 
 vyre_status vyre_builder_finish(vyre_builder *b, vyre_program **out, vyre_error *error) {
+  FPENV_SCOPE;
   if (!b || !out)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_builder_finish was called with NULL. Fix: pass a builder and where the "

@@ -2,6 +2,7 @@
 #include "ir/program.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "ir/eval.h"
 #include "ir/limits.h"
 #include "ir/stats.h"
@@ -219,6 +220,7 @@ vyre_status program_eval_extents(const vyre_program *p, program_extents *extents
 
 vyre_status vyre_program_extents(const vyre_program *p, const vyre_scalar *params,
                                  uint64_t *lengths, uint64_t (*grids)[3], vyre_error *error) {
+  FPENV_SCOPE;
   if (!p || (p->param_count && !params) || (p->buffer_count && !lengths))
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_program_extents wants a program, its parameters and room for the "

@@ -3,6 +3,7 @@
 // Declarations, and the text as a whole: the program's line, its buffers, its regions.
 #include "ir/text_parser.h"
 
+#include "base/fpenv.h"
 #include "ir/limits.h"
 
 #include <string.h>
@@ -283,6 +284,7 @@ static vyre_status finish(parser *p, vyre_program **out) {
 
 vyre_status vyre_program_parse(const char *text, size_t size, const char *name, vyre_program **out,
                                vyre_error *error) {
+  FPENV_SCOPE;
   if (!out || (!text && size))
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_program_parse was called with NULL. Fix: pass the text and where the "

@@ -9,6 +9,7 @@
 #include "ir/text_printer.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "ir/limits.h"
 
 #include <string.h>
@@ -535,6 +536,7 @@ static void print_program(printer *pr) {
 
 vyre_status vyre_program_print(const vyre_program *program, char **out, size_t *size,
                                vyre_error *error) {
+  FPENV_SCOPE;
   if (!program || !out)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_program_print was called with NULL. Fix: pass a program and where the "

@@ -10,6 +10,7 @@
 #include "ir/wire.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "ir/limits.h"
 
 #include <stdio.h>
@@ -419,6 +420,7 @@ static vyre_status read_all(decoder *d, const wire_offsets offsets, vyre_error *
 
 vyre_status vyre_program_decode(const void *data, size_t size, vyre_program **out,
                                 vyre_error *error) {
+  FPENV_SCOPE;
   if (!out || (!data && size))
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_program_decode was called with NULL. Fix: pass the bytes and where the "

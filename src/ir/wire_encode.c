@@ -6,6 +6,7 @@
 #include "ir/wire.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "base/strbuf.h"
 
 #include <string.h>
@@ -229,6 +230,7 @@ void wire_seal(uint8_t *file, size_t size) {
 
 vyre_status vyre_program_encode(const vyre_program *program, void **out, size_t *size,
                                 vyre_error *error) {
+  FPENV_SCOPE;
   if (!program || !out || !size)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_program_encode was called with NULL. Fix: pass a program and where the "

@@ -6,6 +6,7 @@
 #include "runtime/buffer.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "ir/limits.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
@@ -17,6 +18,7 @@
 
 vyre_status vyre_buffer_new(vyre_runtime *rt, size_t size_bytes, vyre_buffer **out,
                             vyre_error *error) {
+  FPENV_SCOPE;
   if (!rt || !out)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_buffer_new was called with NULL. Fix: pass a runtime and where the "
@@ -41,6 +43,7 @@ vyre_status vyre_buffer_new(vyre_runtime *rt, size_t size_bytes, vyre_buffer **o
 }
 
 void vyre_buffer_free(vyre_buffer *b) {
+  FPENV_SCOPE;
   if (!b) return;
   vyre_runtime *rt = b->runtime;
   pthread_mutex_lock(&rt->lock);
@@ -66,6 +69,7 @@ static vyre_status check_range(const vyre_buffer *b, size_t offset, const void *
 
 vyre_status vyre_buffer_write(vyre_buffer *b, size_t offset, const void *data, size_t size_bytes,
                               vyre_error *error) {
+  FPENV_SCOPE;
   vyre_status status = check_range(b, offset, data, size_bytes, error);
   // The rest of it must not be lost; all of it need not be fetched first.
   bool is_whole = status == VYRE_OK && size_bytes == b->size_bytes;
@@ -78,6 +82,7 @@ vyre_status vyre_buffer_write(vyre_buffer *b, size_t offset, const void *data, s
 
 vyre_status vyre_buffer_read(vyre_buffer *b, size_t offset, void *data, size_t size_bytes,
                              vyre_error *error) {
+  FPENV_SCOPE;
   vyre_status status = check_range(b, offset, data, size_bytes, error);
   if (status == VYRE_OK) status = resident_to_host(b, error);
   if (status == VYRE_OK && size_bytes) memcpy(data, (char *)b->host + offset, size_bytes);

@@ -2,6 +2,7 @@
 //
 // What was decided for a kernel, and why, for people: from the records that decided.
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "base/strbuf.h"
 #include "runtime/kernel.h"
 
@@ -61,6 +62,7 @@ static void explain_passes(strbuf *s, const vyre_program *p, const variant *v) {
 }
 
 vyre_status vyre_kernel_explain(vyre_kernel *k, char **out, vyre_error *error) {
+  FPENV_SCOPE;
   if (!k || !out)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_kernel_explain was called with NULL. Fix: pass a kernel and where the "

@@ -2,6 +2,7 @@
 #include "runtime/kernel.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "runtime/buffer.h"
 #include "runtime/learn.h"
 #include "runtime/resize.h"
@@ -39,7 +40,7 @@ static vyre_status fall_back(vyre_kernel *k, plan *p, variant *failed,
                              vyre_error *error) {
   vyre_error why = {0};
   if (error) why = *error;
-  vyre_status status = vyre_dispatch(p->first->executable, args, report, error);
+  vyre_status status = executable_dispatch(p->first->executable, args, report, error);
   if (status != VYRE_OK) return status;
   atomic_fetch_add_explicit(&p->failures, 1, memory_order_relaxed);
   atomic_compare_exchange_strong(&p->current, &failed, p->first);
@@ -57,7 +58,7 @@ static vyre_status run_plan(vyre_kernel *k, plan *p, variant **v, const vyre_dis
   bool is_open = !args->workgroup[0] && !args->workgroup[1] && !args->workgroup[2];
   const variant *current = atomic_load_explicit(&p->current, memory_order_relaxed);
   if (is_open && (*v)->backend == current->backend) plan_shape(p, shaped.workgroup);
-  vyre_status status = vyre_dispatch((*v)->executable, &shaped, report, error);
+  vyre_status status = executable_dispatch((*v)->executable, &shaped, report, error);
   bool is_backends_fault = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
   if (!is_backends_fault || *v == p->first) return status;
   status = fall_back(k, p, *v, args, report, error);
@@ -115,6 +116,7 @@ static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre
 
 vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
                                  vyre_report *report, vyre_error *error) {
+  FPENV_SCOPE;
   vyre_status status = kernel_check_arguments(k, args, error);
   if (status != VYRE_OK || !args->handles)
     return status == VYRE_OK ? dispatch(k, args, report, error) : status;
@@ -128,6 +130,7 @@ vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
 
 vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kernel **out,
                               vyre_error *error) {
+  FPENV_SCOPE;
   if (!rt || !program || !out)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_runtime_load was called with NULL. Fix: pass a runtime, a program and "
@@ -152,6 +155,7 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
 }
 
 void vyre_kernel_free(vyre_kernel *k) {
+  FPENV_SCOPE;
   if (!k) return;
   vyre_runtime *rt = k->runtime;
   // Jobs that mention the kernel end first; a submitted dispatch may still begin one.

@@ -2,6 +2,7 @@
 #include "runtime/runtime.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "base/warning.h"
 #include "runtime/kernel.h"
 #include "runtime/resize.h"
@@ -91,6 +92,7 @@ static void flush(void *runtime) {
 
 vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime **out,
                              vyre_error *error) {
+  FPENV_SCOPE;
   if (!out)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_runtime_new was called with NULL. Fix: pass where the runtime goes");
@@ -128,12 +130,14 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
 }
 
 void vyre_runtime_settle(vyre_runtime *rt) {
+  FPENV_SCOPE;
   if (!rt) return;
   if (rt->worker) worker_wait_idle(rt->worker);
   evidence_flush(rt);
 }
 
 void vyre_runtime_free(vyre_runtime *rt) {
+  FPENV_SCOPE;
   if (!rt) return;
   worker_free(rt->submitter); // what waits for its turn completes with an error
   worker_free(rt->worker);

@@ -5,6 +5,7 @@
 #include "runtime/submit.h"
 
 #include "base/error.h"
+#include "base/fpenv.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 
@@ -48,6 +49,7 @@ static worker *get_submitter(vyre_runtime *rt) {
 
 vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
                                vyre_completion **out, vyre_error *error) {
+  FPENV_SCOPE;
   if (!out)
     return error_set(
         error, VYRE_ERROR_ARGUMENT,
@@ -86,6 +88,7 @@ bool vyre_completion_is_done(const vyre_completion *c) {
 }
 
 vyre_status vyre_completion_wait(vyre_completion *c, vyre_error *error) {
+  FPENV_SCOPE;
   if (!c)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_completion_wait was called with NULL. Fix: pass what vyre_kernel_submit "

@@ -2,6 +2,7 @@
 #include "runtime/worker.h"
 
 #include "base/clock.h"
+#include "base/fpenv.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -71,6 +72,7 @@ static void run_entry(worker *w, entry *e) {
 
 static void *work(void *argument) {
   worker *w = argument;
+  fpenv_set();
   // Foreground dispatches come first where the cores do not suffice for both.
   if (w->options.in_background) (void)setpriority(PRIO_PROCESS, (id_t)gettid(), WORKER_NICE);
   pthread_mutex_lock(&w->lock);
