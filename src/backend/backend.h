@@ -43,9 +43,12 @@ typedef struct backend {
   vyre_status (*check)(vyre_error *error);
 
   // Makes *state from a frozen program, which the caller keeps alive until release. Options are
-  // never NULL. VYRE_ERROR_UNSUPPORTED when the device lacks something. Any thread, also at once.
+  // never NULL; their time limit is the caller's to keep (limited_compile.h). VYRE_ERROR_UNSUPPORTED
+  // when the device lacks something. When *stop becomes other than 0 nobody waits for the result:
+  // VYRE_ERROR_TIMEOUT soon, or a result that is thrown away. Any thread, also at once.
   vyre_status (*compile)(const struct backend *self, vyre_program *program,
-                         const vyre_compile_options *options, void **state, vyre_error *error);
+                         const vyre_compile_options *options, const volatile uint32_t *stop,
+                         void **state, vyre_error *error);
 
   // Runs all regions in order and returns when their effects are visible in the host's spans.
   // Fills report->device_ns, operations and the region rows; wall time is the caller's to take.

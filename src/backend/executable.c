@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The public face of the backends: compile once, dispatch many times, count references.
-#include "backend/backend.h"
+#include "backend/limited_compile.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -45,7 +45,8 @@ vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compi
   vyre_executable *made = calloc(1, sizeof *made);
   if (!made) return error_out_of_memory(error);
   vyre_compile_options defaults = {0};
-  vyre_status status = b->compile(b, program, options ? options : &defaults, &made->state, error);
+  vyre_status status =
+      limited_compile(b, program, options ? options : &defaults, &made->state, error);
   if (status != VYRE_OK) {
     free(made);
     return status;

@@ -231,12 +231,11 @@ vyre_buffer *launch_handle(const launch *l, uint32_t buffer) {
   return l->handles[bound];
 }
 
-vyre_status launch_timeout_error(const launch *l, const char *region, vyre_error *error) {
-  return error_set(
-      error, VYRE_ERROR_TIMEOUT,
-      "region `%s` passed the time limit of %.3f s. Fix: look for a loop that does not "
-      "end, or allow more time",
-      region, (double)l->timeout_ns * 1e-9);
+vyre_status launch_timeout_error(const char *region, vyre_error *error) {
+  return error_set(error, VYRE_ERROR_TIMEOUT,
+                   "region `%s` passed the time limit. Fix: look for a loop that does not end, or "
+                   "allow more time",
+                   region);
 }
 
 vyre_status launch_divergence_error(const char *region, vyre_error *error) {
@@ -244,4 +243,17 @@ vyre_status launch_divergence_error(const char *region, vyre_error *error) {
                    "in region `%s` a barrier was not reached by the whole workgroup. Fix: move the "
                    "barrier out of conditions, loops and returns that differ between invocations",
                    region);
+}
+
+vyre_status launch_compiling_error(const vyre_program *program, vyre_error *error) {
+  return error_set(error, VYRE_ERROR_TIMEOUT,
+                   "compiling `%s` passed the time limit; it has not run. Fix: allow more time, or "
+                   "compile without a limit before: what was compiled is kept",
+                   program->name);
+}
+
+vyre_status launch_thread_error(vyre_error *error) {
+  return error_set(error, VYRE_ERROR_BACKEND,
+                   "no thread could be started to watch the time limit. Fix: raise the limit of "
+                   "processes, or do without a timeout");
 }

@@ -51,7 +51,10 @@ vyre_buffer *launch_handle(const launch *l, uint32_t buffer);
 
 // The errors of a running dispatch, the same from every backend: it passed its time limit, or a
 // barrier was not reached by a whole workgroup.
-vyre_status launch_timeout_error(const launch *l, const char *region, vyre_error *error);
+vyre_status launch_timeout_error(const char *region, vyre_error *error);
 vyre_status launch_divergence_error(const char *region, vyre_error *error);
+// The limit passed before anything ran; no thread could be started to watch it.
+vyre_status launch_compiling_error(const vyre_program *program, vyre_error *error);
+vyre_status launch_thread_error(vyre_error *error);
 
 #endif

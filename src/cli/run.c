@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/backend.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/args.h"
@@ -32,7 +33,8 @@ typedef struct options {
   uint64_t grid[3], workgroup[3];
   uint32_t grid_count;
   uint64_t repeat, timeout_ns, fuel;
-  bool explain; // run as a program would, through the runtime, and say what it decided
+  uint64_t begin_ns; // of the command; the time limit counts from here
+  bool explain;      // run as a program would, through the runtime, and say what it decided
 } options;
 
 typedef struct result {
@@ -128,7 +130,7 @@ static void take_opencl(options *o) {
 }
 
 static bool read_options(const cli *c, int argc, char **argv, options *o) {
-  *o = (options){.repeat = 1};
+  *o = (options){.repeat = 1, .begin_ns = clock_now_ns()};
   args a = args_begin(c, run_options, argc, argv);
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END;)
@@ -166,6 +168,12 @@ static vyre_status save_inputs(const bindings *b, void ***saved, vyre_error *err
   return VYRE_OK;
 }
 
+// What is left of the time limit; 0: there is none. Reading and compiling count.
+static uint64_t time_left(const options *o) {
+  uint64_t spent = clock_now_ns() - o->begin_ns;
+  return o->timeout_ns > spent ? o->timeout_ns - spent : o->timeout_ns != 0;
+}
+
 // One of the two is not NULL.
 typedef struct target {
   vyre_executable *executable;
@@ -178,7 +186,6 @@ static vyre_status dispatch_all(target t, const bindings *b, const options *o, r
                              .param_count = b->param_count,
                              .buffers = b->spans,
                              .buffer_count = b->span_count,
-                             .timeout_ns = o->timeout_ns,
                              .fuel = o->fuel};
   for (int k = 0; k < 3; k++) args.workgroup[k] = (uint32_t)o->workgroup[k];
   void **saved = NULL;
@@ -186,6 +193,7 @@ static vyre_status dispatch_all(target t, const bindings *b, const options *o, r
   for (uint64_t n = 0; n < o->repeat && status == VYRE_OK; n++) {
     for (uint32_t k = 0; n && k < b->span_count; k++)
       if (saved[k]) memcpy(b->spans[k].data, saved[k], b->spans[k].size_bytes);
+    args.timeout_ns = time_left(o);
     status = t.kernel ? vyre_kernel_dispatch(t.kernel, &args, &r->report, error)
                       : vyre_dispatch(t.executable, &args, &r->report, error);
     r->wall_ns[r->repeat++] = r->report.wall_ns;
@@ -200,9 +208,10 @@ static vyre_status dispatch_all(target t, const bindings *b, const options *o, r
 // its module is not installed, or operations are to be counted, which only the interpreter does.
 static vyre_status compile(vyre_program *program, const options *o, vyre_executable **out,
                            vyre_error *error) {
-  if (o->backend) return vyre_compile(program, o->backend, NULL, out, error);
+  vyre_compile_options how = {.timeout_ns = time_left(o)};
+  if (o->backend) return vyre_compile(program, o->backend, &how, out, error);
   vyre_status status = o->fuel ? VYRE_ERROR_UNSUPPORTED
-                               : vyre_compile(program, backend_usual()->id, NULL, out, error);
+                               : vyre_compile(program, backend_usual()->id, &how, out, error);
   bool can_interpret = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
   if (!can_interpret) return status;
   if (!o->fuel) {
@@ -210,7 +219,8 @@ static vyre_status compile(vyre_program *program, const options *o, vyre_executa
     error_set(&note, status, "the interpreter runs this, slowly: %.500s", error->message);
     cli_note(&note);
   }
-  return vyre_compile(program, backend_oracle()->id, NULL, out, error);
+  how.timeout_ns = time_left(o);
+  return vyre_compile(program, backend_oracle()->id, &how, out, error);
 }
 
 static void print_notice(void *context, const char *message) {
@@ -414,6 +424,7 @@ static int run(cli *c, int argc, char **argv) {
   loaded l;
   vyre_error error;
   int code = EXIT_USAGE;
+  bool is_late = false;
   if (read_options(c, argc, argv, &o)) {
     vyre_status status = load_program(o.file, &o.opencl, &l, &error);
     if (status == VYRE_OK) {
@@ -421,11 +432,15 @@ static int run(cli *c, int argc, char **argv) {
       load_free(&l);
     }
     code = status == VYRE_OK ? EXIT_FINE : cli_error(c, &error);
+    is_late = status == VYRE_ERROR_TIMEOUT;
   }
   opencl_free(&o.opencl);
   vec_free(&o.words);
   vec_free(&o.outputs);
-  return code;
+  if (!is_late) return code;
+  // A compiler that was given up is not waited for.
+  fflush(NULL);
+  _exit(code);
 }
 
 const command run_command = {
@@ -457,7 +472,7 @@ const command run_command = {
     "      --repeat N             run N times on the same input, report the best time\n"
     "  -e, --explain              run as a program would, through the runtime that learns, and\n"
     "                             say what it decided and why; worth it with --repeat\n"
-    "      --timeout SECONDS      give up after that long\n"
+    "      --timeout SECONDS      give up after that long, reading and compiling included\n"
     "      --fuel N               give up after N operations\n"
     "      --json                 results as JSON\n"
     "\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/kernel.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "runtime/buffer.h"
@@ -87,12 +88,23 @@ vyre_status kernel_check_arguments(const vyre_kernel *k, const vyre_dispatch_arg
                    "spans as buffer_count says");
 }
 
-static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre_report *report,
+// What compiling takes is taken from the time limit of the dispatch.
+static vyre_status make_plan(vyre_kernel *k, uint32_t size_class, vyre_dispatch_args *args,
+                             plan **out, vyre_error *error) {
+  uint64_t start = clock_now_ns();
+  vyre_status status = plan_make(k, size_class, args->timeout_ns, out, error);
+  uint64_t spent = clock_now_ns() - start;
+  if (args->timeout_ns) args->timeout_ns = args->timeout_ns > spent ? args->timeout_ns - spent : 1;
+  return status;
+}
+
+static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *given, vyre_report *report,
                             vyre_error *error) {
   vyre_status status = VYRE_OK;
+  vyre_dispatch_args own_args = *given, *args = &own_args;
   uint32_t size_class = plan_size_class(args);
   plan *p = atomic_load_explicit(&k->plans[size_class], memory_order_acquire);
-  if (!p && (status = plan_make(k, size_class, &p, error)) != VYRE_OK) return status;
+  if (!p && (status = make_plan(k, size_class, args, &p, error)) != VYRE_OK) return status;
   if (is_time_to_learn(k, p)) learn_begin(k, p, args);
   if (atomic_load_explicit(&p->wanted_x, memory_order_relaxed)) resize_begin(k, p, args);
   variant *v = k->predictor ? special_enter(k, args) : NULL;

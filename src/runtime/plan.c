@@ -71,12 +71,13 @@ static void ask_routes(vyre_kernel *k, plan *p) {
 
 // The backend that a program runs on before anything is known: this CPU, and the interpreter where
 // that cannot be.
-static vyre_status make_first(vyre_kernel *k, variant **out, vyre_error *error) {
+static vyre_status make_first(vyre_kernel *k, uint64_t timeout_ns, variant **out,
+                              vyre_error *error) {
   const vyre_runtime *rt = k->runtime;
   variant_request request = {.backend = rt->backend[0] ? rt->backend : backend_usual()->id,
                              .origin = "first",
                              .tier = VYRE_TIER_QUICK,
-                             .optimize = false};
+                             .timeout_ns = timeout_ns};
   vyre_status status = variant_make(k, &request, out, error);
   bool can_fall_back = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
   if (!can_fall_back || rt->backend[0]) return status;
@@ -87,13 +88,14 @@ static vyre_status make_first(vyre_kernel *k, variant **out, vyre_error *error) 
   return variant_make(k, &request, out, error);
 }
 
-vyre_status plan_make(vyre_kernel *k, uint32_t size_class, plan **out, vyre_error *error) {
+vyre_status plan_make(vyre_kernel *k, uint32_t size_class, uint64_t timeout_ns, plan **out,
+                      vyre_error *error) {
   variant *first = NULL;
   pthread_mutex_lock(&k->lock);
   for (variant *v = k->variants; v; v = v->next)
     if (!strcmp(v->origin, "first")) first = v; // of another size class: code does not depend on it
   pthread_mutex_unlock(&k->lock);
-  vyre_status status = first ? VYRE_OK : make_first(k, &first, error);
+  vyre_status status = first ? VYRE_OK : make_first(k, timeout_ns, &first, error);
   if (status != VYRE_OK) return status;
   plan *made = calloc(1, sizeof *made);
   if (!made) return error_out_of_memory(error);

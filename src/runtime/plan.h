@@ -97,6 +97,7 @@ static inline void plan_set_shape(plan *p, const uint32_t axis[3]) {
 uint32_t plan_size_class(const vyre_dispatch_args *args);
 // The plan of a size class that had none, on the kernel's first variant; another thread may be
 // first.
-vyre_status plan_make(vyre_kernel *k, uint32_t size_class, plan **out, vyre_error *error);
+vyre_status plan_make(vyre_kernel *k, uint32_t size_class, uint64_t timeout_ns, plan **out,
+                      vyre_error *error);
 
 #endif

@@ -33,7 +33,7 @@ static vyre_status compile_variant(variant *v, vyre_program *program,
   optimize_result optimized;
   vyre_status status = optimize_program(program, &options, &optimized, error);
   if (status == VYRE_OK) {
-    vyre_compile_options how = {.tier = request->tier};
+    vyre_compile_options how = {.tier = request->tier, .timeout_ns = request->timeout_ns};
     status = vyre_compile(optimized.program, request->backend, &how, &v->executable, error);
     v->report = optimized.report;
     v->decisions = optimized.decisions;

@@ -33,6 +33,7 @@ typedef struct variant_request {
   vyre_tier tier;
   bool optimize;
   const uint64_t *lengths; // elements per buffer, where they are known; may be NULL
+  uint64_t timeout_ns;     // for compiling; 0: none
 } variant_request;
 
 // Compiles the kernel's program (or the request's) for a backend and puts the variant into its

@@ -85,8 +85,8 @@ static vyre_status far_probe(const backend *self, vyre_device *d, uint32_t capac
 }
 
 static vyre_status far_compile(const backend *self, vyre_program *p, const vyre_compile_options *o,
-                               void **state, vyre_error *error) {
-  return ref_backend.compile(self, p, o, state, error);
+                               const volatile uint32_t *stop, void **state, vyre_error *error) {
+  return ref_backend.compile(self, p, o, stop, state, error);
 }
 
 static void far_release(void *state) {

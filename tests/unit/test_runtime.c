@@ -242,10 +242,10 @@ static vyre_status fake_probe(const backend *self, vyre_device *d, uint32_t capa
 }
 
 static vyre_status fake_compile(const backend *self, vyre_program *p, const vyre_compile_options *o,
-                                void **out, vyre_error *error) {
+                                const volatile uint32_t *stop, void **out, vyre_error *error) {
   if (behaviour == FAILS_COMPILE)
     return error_set(error, VYRE_ERROR_BACKEND, "the compiler is broken. Fix: mend it");
-  return ref_backend.compile(self, p, o, out, error);
+  return ref_backend.compile(self, p, o, stop, out, error);
 }
 
 static vyre_status fake_dispatch(void *s, const launch *l, vyre_report *r, vyre_error *error) {

@@ -38,8 +38,9 @@ typedef struct cpu_options {
   const char *features; // LLVM's feature string; NULL: the host's
   uint32_t width;       // lanes; 0: chosen per region
   vyre_tier tier;
-  bool want_llvm, want_asm; // also give the text, for `vyre compile --emit`
-  bool debug_lines;         // DWARF lines into `source_name`
+  const volatile uint32_t *stop; // not 0: give up soon; may be NULL
+  bool want_llvm, want_asm;      // also give the text, for `vyre compile --emit`
+  bool debug_lines;              // DWARF lines into `source_name`
   const char *source_name;
 } cpu_options;
 

@@ -180,8 +180,8 @@ static uint64_t traffic(const vyre_program *p, const region *r, const launch *l,
   return bytes;
 }
 
-static vyre_status result_error(int result, const launch *l, const region *r, vyre_error *error) {
-  if (result == CPU_STOPPED) return launch_timeout_error(l, r->name, error);
+static vyre_status result_error(int result, const region *r, vyre_error *error) {
+  if (result == CPU_STOPPED) return launch_timeout_error(r->name, error);
   if (result == CPU_DIVERGED) return launch_divergence_error(r->name, error);
   return result < 0 ? error_out_of_memory(error) : VYRE_OK;
 }
@@ -202,7 +202,7 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l, cpu
     uint64_t boxes = j.count[0] * j.count[1] * j.count[2];
     uint64_t batch = boxes / (threads * BOXES_PER_THREAD * 4);
     pool_run(threads, boxes, batch ? batch : 1, run_boxes, &j);
-    status = result_error(atomic_load(&j.result), l, r, error);
+    status = result_error(atomic_load(&j.result), r, error);
   }
   uint64_t time_ns = clock_now_ns() - start;
   if (status != VYRE_OK) return status;
@@ -263,10 +263,7 @@ static vyre_status run_regions(cpu_state *s, const launch *l, const bound_buffer
   volatile uint32_t stop = 0;
   watch w;
   bool is_watched = l->timeout_ns && l->deadline_ns != UINT64_MAX;
-  if (is_watched && !watchdog_arm(&w, l->deadline_ns, &stop))
-    return error_set(error, VYRE_ERROR_BACKEND,
-                     "no thread could be started to watch the time limit. Fix: raise the limit of "
-                     "processes, or dispatch without a timeout");
+  if (is_watched && !watchdog_arm(&w, l->deadline_ns, &stop)) return launch_thread_error(error);
   vyre_status status = VYRE_OK;
   for (uint32_t i = 0; i < s->program->region_count && status == VYRE_OK; i++) {
     const launch_region *shape = &l->regions[i];
@@ -306,8 +303,8 @@ static void cpu_release(void *state) {
 }
 
 static vyre_status cpu_compile(const backend *self, vyre_program *program,
-                               const vyre_compile_options *options, void **state,
-                               vyre_error *error) {
+                               const vyre_compile_options *options, const volatile uint32_t *stop,
+                               void **state, vyre_error *error) {
   (void)self;
   cpu_state *s = calloc(1, sizeof *s);
   if (!s || !(s->regions = calloc(program->region_count, sizeof *s->regions))) {
@@ -317,6 +314,7 @@ static vyre_status cpu_compile(const backend *self, vyre_program *program,
   s->threads = options->threads ? options->threads : pool_cpu_count();
   cpu_options wanted = {.width = options->vector_width,
                         .tier = options->tier,
+                        .stop = stop,
                         .debug_lines = environment_get("VYRE_DEBUG_LINES") != NULL,
                         .source_name = program->name};
   vyre_status status = math_expand(program, &s->program, error);

@@ -353,7 +353,7 @@ static vyre_status wait_until_deadline(instance *i, const launch *l, bool *is_st
     if (pause.tv_nsec < 1000000) pause.tv_nsec *= 2;
   }
   if (late == UINT32_MAX) return VYRE_OK;
-  return launch_timeout_error(l, i->program->regions[late].name, error);
+  return launch_timeout_error(i->program->regions[late].name, error);
 }
 
 static cl_int map_written(instance *i, const launch *l) {

@@ -125,9 +125,10 @@ static vyre_status prepare(opencl_state *s, vyre_program *program,
 }
 
 static vyre_status opencl_compile(const backend *self, vyre_program *program,
-                                  const vyre_compile_options *options, void **state,
-                                  vyre_error *error) {
+                                  const vyre_compile_options *options,
+                                  const volatile uint32_t *stop, void **state, vyre_error *error) {
   (void)self;
+  (void)stop;
   vyre_error own; // the status is read from it
   if (!error) error = &own;
   opencl_state *s = calloc(1, sizeof *s);

@@ -187,16 +187,20 @@ static uint32_t step_structure(const machine *m, frame *f, uint32_t i) {
   }
 }
 
+// Looking at the clock costs more than an operation.
+static bool is_late(machine *m) {
+  enum { CLOCK_EVERY = 4096 };
+  return m->ticks++ % CLOCK_EVERY == 0 && m->l->timeout_ns && clock_now_ns() > m->l->deadline_ns;
+}
+
 void machine_run(machine *m, frame *f) {
-  enum { CLOCK_EVERY = 4096 }; // looking at the clock costs more than an operation
-  f->stop = RUNNING;
+  f->stop = is_late(m) ? OUT_OF_TIME : RUNNING; // a body may have no operation at all
   while (f->stop == RUNNING) {
     if (f->pc == m->region->body.end) {
       f->stop = DONE;
     } else if (m->l->fuel && m->operations >= m->l->fuel) {
       f->stop = OUT_OF_FUEL;
-    } else if (m->operations++ % CLOCK_EVERY == 0 && m->l->timeout_ns &&
-               clock_now_ns() > m->l->deadline_ns) {
+    } else if (m->operations++, is_late(m)) {
       f->stop = OUT_OF_TIME;
     } else if (m->p->code[f->pc].promised_by && !keeps_promise(m, f, &m->p->code[f->pc])) {
       f->stop = BROKEN_PROMISE;

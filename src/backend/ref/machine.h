@@ -26,7 +26,7 @@ typedef struct machine {
   memory *shared;       // per shared array of the program; the region's are in use
   uint32_t *private_at; // per operation of the body: where an ARRAY's memory is in the frame
   uint64_t group[3];
-  uint64_t operations, bytes;
+  uint64_t operations, bytes, ticks;
   const ref_observer *observer; // may be NULL
   uint64_t phase;
   uint32_t broken; // the operation whose precondition did not hold

@@ -101,7 +101,7 @@ static vyre_status promise_error(const machine *m, vyre_error *error) {
 
 static vyre_status stop_error(const machine *m, stop end, bool diverged, vyre_error *error) {
   if (diverged) return launch_divergence_error(m->region->name, error);
-  if (end == OUT_OF_TIME) return launch_timeout_error(m->l, m->region->name, error);
+  if (end == OUT_OF_TIME) return launch_timeout_error(m->region->name, error);
   if (end == BROKEN_PROMISE) return promise_error(m, error);
   if (end == OUT_OF_FUEL)
     return error_set(error, VYRE_ERROR_FUEL,
@@ -235,10 +235,11 @@ static vyre_status ref_probe(const backend *self, vyre_device *devices, uint32_t
 }
 
 static vyre_status ref_compile(const backend *self, vyre_program *program,
-                               const vyre_compile_options *options, void **state,
-                               vyre_error *error) {
+                               const vyre_compile_options *options, const volatile uint32_t *stop,
+                               void **state, vyre_error *error) {
   (void)self;
   (void)options;
+  (void)stop;
   vyre_program *expanded = NULL;
   vyre_status status = math_expand(program, &expanded, error);
   *state = expanded;

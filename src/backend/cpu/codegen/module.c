@@ -162,15 +162,33 @@ static vyre_status check_module(unit *u, vyre_error *error) {
   return is_broken ? VYRE_ERROR_BACKEND : VYRE_OK;
 }
 
+// Nothing interrupts LLVM: between its steps it is asked whether anybody still waits.
+static vyre_status check_stop(const unit *u, vyre_error *error) {
+  const volatile uint32_t *stop = u->options->stop;
+  if (!stop || !__atomic_load_n(stop, __ATOMIC_RELAXED)) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_TIMEOUT, "compiling `%s` was given up. Fix: allow more time",
+                   u->p->name);
+}
+
+static vyre_status emit_regions(unit *u, cpu_code *out, vyre_error *error) {
+  vyre_status status = check_stop(u, error);
+  for (uint32_t i = 0; i < u->p->region_count && status == VYRE_OK; i++) {
+    if (!kernel_emit(u, i, &out->regions[i])) return error_out_of_memory(error);
+    status = check_stop(u, error);
+  }
+  return status;
+}
+
 static vyre_status build(unit *u, cpu_code *out, vyre_error *error) {
   unit_open(u);
   strbuf_puts(&u->remarks, "");
   debug_open(u);
-  for (uint32_t i = 0; i < u->p->region_count; i++)
-    if (!kernel_emit(u, i, &out->regions[i])) return error_out_of_memory(error);
+  vyre_status status = emit_regions(u, out, error);
+  if (status != VYRE_OK) return status;
   debug_close(u);
-  vyre_status status = check_module(u, error);
+  status = check_module(u, error);
   if (status == VYRE_OK) status = run_passes(u, error);
+  if (status == VYRE_OK) status = check_stop(u, error);
   if (status == VYRE_OK) status = emit_all(u, out, error);
   return status;
 }

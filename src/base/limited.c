@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "base/limited.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct task {
+  struct task *next; // in the list of those given up
+  const limited_work *work;
+  void *job;
+  pthread_t thread;
+  uint32_t stop;
+  bool is_done, is_given_up;
+} task;
+
+// Tasks that were given up stay in the list until their thread is joined. The process that gave
+// them up is kept, because a forked one has the list but not the threads.
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  task *given_up;
+  pid_t process;
+  bool is_ready;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *work(void *context) {
+  task *t = context;
+  t->work->run(t->job, &t->stop);
+  pthread_mutex_lock(&all.lock);
+  bool is_given_up = t->is_given_up;
+  t->is_done = true;
+  pthread_cond_broadcast(&all.changed);
+  pthread_mutex_unlock(&all.lock);
+  if (is_given_up) t->work->discard(t->job);
+  return NULL;
+}
+
+static void ask_to_stop(task *t) {
+  __atomic_store_n(&t->stop, 1, __ATOMIC_RELAXED);
+}
+
+// Joins threads of the list: those that are over, or all. Called without the lock.
+static void join(bool is_waiting) {
+  pthread_mutex_lock(&all.lock);
+  task *rest = NULL, *over = NULL;
+  for (task *t = all.given_up, *next; t; t = next) {
+    next = t->next;
+    if (is_waiting) ask_to_stop(t);
+    task **list = is_waiting || t->is_done ? &over : &rest;
+    t->next = *list;
+    *list = t;
+  }
+  all.given_up = rest;
+  pthread_mutex_unlock(&all.lock);
+  for (task *next; over; over = next) {
+    next = over->next;
+    pthread_join(over->thread, NULL);
+    free(over);
+  }
+}
+
+// Runs before the libraries that the work uses are torn down: they were loaded before it was given
+// up, or it sees its flag before it uses them.
+static void wait_at_exit(void) {
+  if (all.process == getpid()) join(true);
+}
+
+// More than once: a library that was loaded since the last time is torn down before it otherwise.
+static void register_exit(void) {
+  enum { ENOUGH = 16 };
+  static atomic_uint times;
+  if (atomic_fetch_add(&times, 1) < ENOUGH) atexit(wait_at_exit);
+}
+
+static bool prepare(void) {
+  pthread_mutex_lock(&all.lock);
+  if (!all.is_ready) {
+    pthread_condattr_t attributes;
+    all.is_ready = !pthread_condattr_init(&attributes);
+    if (all.is_ready) {
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+      all.is_ready = !pthread_cond_init(&all.changed, &attributes);
+      pthread_condattr_destroy(&attributes);
+    }
+  }
+  if (all.process != getpid()) all.given_up = NULL;
+  all.process = getpid();
+  bool is_ready = all.is_ready;
+  pthread_mutex_unlock(&all.lock);
+  return is_ready;
+}
+
+// The oldest goes on, for what it leaves in caches; more at a time would be a load that nobody
+// sees.
+static void give_up(task *t) {
+  t->is_given_up = true;
+  for (const task *other = all.given_up; other; other = other->next)
+    if (!other->is_done) ask_to_stop(t);
+  t->next = all.given_up;
+  all.given_up = t;
+}
+
+// Whether it is done; otherwise it is given up.
+static bool wait_for(task *t, uint64_t deadline_ns) {
+  struct timespec until = {(time_t)(deadline_ns / 1000000000u), (long)(deadline_ns % 1000000000u)};
+  int late = 0;
+  pthread_mutex_lock(&all.lock);
+  while (!t->is_done && !late) late = pthread_cond_timedwait(&all.changed, &all.lock, &until);
+  bool is_done = t->is_done;
+  if (!is_done) give_up(t);
+  pthread_mutex_unlock(&all.lock);
+  return is_done;
+}
+
+limited_end limited_run(const limited_work *how, void *job, uint64_t deadline_ns) {
+  join(false);
+  task *t = prepare() ? calloc(1, sizeof *t) : NULL;
+  if (!t) return LIMITED_NONE;
+  *t = (task){.work = how, .job = job};
+  if (pthread_create(&t->thread, NULL, work, t)) {
+    free(t);
+    return LIMITED_NONE;
+  }
+  if (!wait_for(t, deadline_ns)) {
+    register_exit();
+    return LIMITED_LATE;
+  }
+  pthread_join(t->thread, NULL);
+  free(t);
+  return LIMITED_DONE;
+}

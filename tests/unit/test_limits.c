@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+//
+// Time limits: whatever a program does, on every backend, a dispatch and a compile with a limit
+// come back and say that it passed. How soon is measured by nobody here: what does not come back is
+// ended by the runner.
+#include "backend/backend.h"
+#include "base/clock.h"
+#include "base/limited.h"
+#include "base/strbuf.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { MILLISECOND = 1000000 };
+
+static vyre_program *parse(const char *text) {
+  vyre_program *p = NULL;
+  vyre_error error;
+  if (vyre_program_parse(text, strlen(text), "test", &p, &error) != VYRE_OK)
+    fail_msg("%u:%u: %s\n%s", error.line, error.column, error.message, text);
+  return p;
+}
+
+// ---- programs that do not end -------------------------------------------------------------------
+
+#define HEAD  "program endless()\nbuffer x: u32[] read\nbuffer y: u32[] readwrite\n"
+#define HUGE  "2147483647"
+#define SPACE "1048576, 1048576, 1048576"
+#define ID    "let i = global_id.x\n"
+
+typedef struct shape {
+  const char *name, *text;
+} shape;
+
+static const shape shapes[] = {
+    {"an endless while",
+     HEAD "region main grid(64) {\n" ID "while x[0] == 0 {\ny[i] = y[i] + 1\n}\n}\n"},
+    {"an endless while that does nothing", HEAD "region main grid(64) {\nwhile true {\n}\n}\n"},
+    {"a long for", HEAD "region main grid(64) {\n" ID "for k in 0u64..1u64 << 63 {\n"
+                        "y[i] = y[i] * 3 + u32(k)\n}\n}\n"},
+    {"nested loops", HEAD "region main grid(64) {\n" ID "for a in 0u32.." HUGE " {\n"
+                          "for b in 0u32.." HUGE " {\nfor c in 0u32..3 {\ny[i] = y[i] * 3 + c\n"
+                          "}\n}\n}\n}\n"},
+    {"a loop of atomics", HEAD "region main grid(4096) {\nfor k in 0u64..1u64 << 63 {\n"
+                               "atomic_add(y[0], 1)\n}\n}\n"},
+    {"a loop of barriers",
+     HEAD "region main grid(64) workgroup(8) {\nwhile x[0] == 0 {\nbarrier\n}\n}\n"},
+    {"a loop of barriers and loops", HEAD "region main grid(64) workgroup(8) {\n" ID
+                                          "for a in 0u32.." HUGE " {\nfor b in 0u32..1000000 {\n"
+                                          "y[i] = y[i] * 3 + b\n}\nbarrier\n}\n}\n"},
+    {"a huge plane", HEAD "region main grid(" HUGE ", " HUGE ") {\n" ID "y[i] = 1\n}\n"},
+    {"a huge space", HEAD "region main grid(" SPACE ") {\n" ID "y[i] = 1\n}\n"},
+    {"a huge plane, flat", HEAD "region main grid(1, " HUGE ", " HUGE ") {\n"
+                                "let i = global_id.y\ny[i] = 1\n}\n"},
+    {"a huge line with a loop", HEAD "region main grid(" HUGE ") {\n" ID "for k in 0u32..100000 {\n"
+                                     "y[i] = y[i] * 3 + k\n}\n}\n"},
+    {"a huge space with a loop", HEAD "region main grid(" SPACE ") {\n" ID
+                                      "for k in 0u32..1000 {\ny[i] = y[i] * 3 + k\n}\n}\n"},
+    {"a huge plane of workgroups",
+     HEAD "region main grid(2147483640, " HUGE ") workgroup(8) {\n" ID "y[i] = 1\n}\n"},
+    {"a huge plane of workgroups with barriers",
+     HEAD "region main grid(2147483640, " HUGE ") workgroup(8) {\nshared s: u32[8]\n"
+          "let i = local_id.x\ns[i] = global_id.x\nbarrier\ny[i] = s[7 - i] + group_id.x\n}\n"},
+    {"a huge plane of atomics",
+     HEAD "region main grid(" HUGE ", " HUGE ") {\natomic_add(y[global_id.x % 64], 1)\n}\n"},
+    {"a huge plane that does nothing", HEAD "region main grid(" HUGE ", " HUGE ") {\n}\n"},
+    {"a program without buffers", "program none()\nregion main grid(" HUGE ", " HUGE ") {\n}\n"},
+    {"a region behind another", HEAD "region a grid(64) {\n" ID "y[i] = 1\n}\n"
+                                     "region b grid(" HUGE ", " HUGE ") {\n" ID "y[i] = 2\n}\n"
+                                     "region c grid(64) {\n" ID "y[i] = 3\n}\n"},
+};
+
+enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
+
+static void expect_timeout(const char *backend, const shape *s) {
+  static uint32_t x[64], y[64];
+  vyre_program *p = parse(s->text);
+  vyre_executable *e;
+  vyre_error error = {0};
+  if (vyre_compile(p, backend, NULL, &e, &error) != VYRE_OK)
+    fail_msg("%s: %s", s->name, error.message);
+  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+  vyre_dispatch_args args = {.buffers = spans,
+                             .buffer_count = vyre_program_buffer_count(p),
+                             .timeout_ns = 100 * MILLISECOND};
+  for (int again = 0; again < 2; again++) {
+    vyre_status status = vyre_dispatch(e, &args, NULL, &error);
+    if (status != VYRE_ERROR_TIMEOUT)
+      fail_msg("%s on %s: %s: %s", s->name, backend, vyre_status_name(status), error.message);
+    if (!strstr(error.message, "passed the time limit") || !strstr(error.message, "Fix:"))
+      fail_msg("%s on %s: %s", s->name, backend, error.message);
+  }
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+static void expect_timeouts(const char *backend) {
+  uint32_t count = 0;
+  if (vyre_backend_devices(backend, NULL, 0, &count, NULL) != VYRE_OK || !count) skip();
+  for (int i = 0; i < SHAPE_COUNT; i++) expect_timeout(backend, &shapes[i]);
+}
+
+static void test_endless_on_ref(void **state) {
+  (void)state;
+  expect_timeouts("ref");
+}
+
+static void test_endless_on_cpu(void **state) {
+  (void)state;
+  expect_timeouts("cpu");
+}
+
+// ---- compiling ----------------------------------------------------------------------------------
+
+static char *many_loads(int count) {
+  strbuf text = {0};
+  strbuf_puts(&text, "program loads()\nbuffer x: f32[] read\nbuffer y: f32[] readwrite\n"
+                     "region main grid(len(y)) {\nlet i = global_id.x\nvar s: f32 = 0.0\n");
+  for (int k = 0; k < count; k++) strbuf_printf(&text, "s = s + x[i * 3 + %d]\n", k);
+  strbuf_puts(&text, "y[i] = s\n}\n");
+  size_t size;
+  char *taken = strbuf_take(&text, &size);
+  assert_non_null(taken);
+  return taken;
+}
+
+// Nothing compiles 2,000 loads within a tenth of a millisecond.
+static void test_compiling_counts(void **state) {
+  (void)state;
+  char *text = many_loads(2000);
+  vyre_program *p = parse(text);
+  vyre_compile_options options = {.timeout_ns = MILLISECOND / 10};
+  for (int again = 0; again < 3; again++) {
+    vyre_executable *e = NULL;
+    vyre_error error = {0};
+    assert_int_equal(vyre_compile(p, "cpu", &options, &e, &error), VYRE_ERROR_TIMEOUT);
+    assert_null(e);
+    assert_non_null(strstr(error.message, "compiling `loads` passed the time limit"));
+  }
+  vyre_program_release(p); // what was given up has its own reference
+  free(text);
+}
+
+static void test_compiling_counts_in_the_runtime(void **state) {
+  (void)state;
+  char *text = many_loads(1999);
+  vyre_program *p = parse(text);
+  vyre_runtime *rt;
+  vyre_kernel *k;
+  vyre_error error = {0};
+  assert_int_equal(vyre_runtime_new(NULL, &rt, &error), VYRE_OK);
+  assert_int_equal(vyre_runtime_load(rt, p, &k, &error), VYRE_OK);
+  static float x[64], y[64];
+  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+  vyre_dispatch_args args = {.buffers = spans, .buffer_count = 2, .timeout_ns = MILLISECOND / 10};
+  assert_int_equal(vyre_kernel_dispatch(k, &args, NULL, &error), VYRE_ERROR_TIMEOUT);
+  assert_non_null(strstr(error.message, "compiling"));
+  vyre_kernel_free(k);
+  vyre_runtime_free(rt);
+  vyre_program_release(p);
+  free(text);
+}
+
+// ---- work that is given up ----------------------------------------------------------------------
+
+typedef struct gate {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool is_open;
+  int begun, stopped, discarded;
+} gate;
+
+static gate work_gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void gate_add(int *count) {
+  pthread_mutex_lock(&work_gate.lock);
+  ++*count;
+  pthread_cond_broadcast(&work_gate.changed);
+  pthread_mutex_unlock(&work_gate.lock);
+}
+
+static void gate_wait(const int *count, int wanted) {
+  pthread_mutex_lock(&work_gate.lock);
+  while (*count < wanted) pthread_cond_wait(&work_gate.changed, &work_gate.lock);
+  pthread_mutex_unlock(&work_gate.lock);
+}
+
+// Goes on until the gate opens, or until it is asked to stop.
+static void wait_at_gate(void *job, const volatile uint32_t *stop) {
+  (void)job;
+  gate_add(&work_gate.begun);
+  bool is_open = false;
+  while (!is_open && !__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+    nanosleep(&(struct timespec){.tv_nsec = MILLISECOND}, NULL);
+    pthread_mutex_lock(&work_gate.lock);
+    is_open = work_gate.is_open;
+    pthread_mutex_unlock(&work_gate.lock);
+  }
+  if (!is_open) gate_add(&work_gate.stopped);
+}
+
+static void discard_job(void *job) {
+  free(job);
+  gate_add(&work_gate.discarded);
+}
+
+static const limited_work gated = {.run = wait_at_gate, .discard = discard_job};
+
+static limited_end run_limited(uint64_t limit_ns) {
+  int *job = malloc(sizeof *job);
+  limited_end end = limited_run(&gated, job, clock_now_ns() + limit_ns);
+  if (end != LIMITED_LATE) free(job);
+  return end;
+}
+
+// The oldest goes on, the ones after it are asked to stop, and each frees its job.
+static void test_given_up(void **state) {
+  (void)state;
+  assert_int_equal(run_limited(10 * MILLISECOND), LIMITED_LATE);
+  assert_int_equal(run_limited(10 * MILLISECOND), LIMITED_LATE);
+  assert_int_equal(run_limited(0), LIMITED_LATE);
+  gate_wait(&work_gate.discarded, 2);
+  assert_int_equal(work_gate.stopped, 2);
+  pthread_mutex_lock(&work_gate.lock);
+  work_gate.is_open = true;
+  pthread_mutex_unlock(&work_gate.lock);
+  gate_wait(&work_gate.discarded, 3);
+  assert_int_equal(work_gate.stopped, 2);
+  assert_int_equal(run_limited(UINT64_C(60000000000)), LIMITED_DONE);
+  work_gate.is_open = false;
+  assert_int_equal(run_limited(MILLISECOND), LIMITED_LATE); // ended when the process ends
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_given_up), // first: nothing else was given up
+      cmocka_unit_test(test_endless_on_ref),
+      cmocka_unit_test(test_endless_on_cpu),
+      cmocka_unit_test(test_compiling_counts),
+      cmocka_unit_test(test_compiling_counts_in_the_runtime),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
