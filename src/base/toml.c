@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/toml_lex.h"
+#include "base/toml_other.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 
@@ -172,6 +173,15 @@ static bool ends_value(int c) {
          c == '}' || c == '#';
 }
 
+static toml_value *new_other(parser *s, const char *at, size_t size) {
+  toml_value *value = new_value(s, TOML_OTHER);
+  const char *copy = value ? arena_copy_string(s->lex.memory, at, size) : NULL;
+  if (!copy) return toml_lex_no_memory(&s->lex), NULL;
+  value->string.at = copy;
+  value->string.size = size;
+  return value;
+}
+
 static toml_value *parse_integer(parser *s) {
   const char *begin = s->lex.p;
   toml_value *value = new_value(s, TOML_INTEGER);
@@ -188,17 +198,26 @@ static toml_value *parse_integer(parser *s) {
     bool more = s->lex.p + 1 < s->lex.end && s->lex.p[1] >= '0' && s->lex.p[1] <= '9';
     if (toml_lex_peek(&s->lex) == '_' && more) s->lex.p++;
   }
-  value->integer.magnitude = x;
   bool leading_zero = s->lex.p - digits > 1 && *digits == '0';
-  if (s->lex.p == digits || leading_zero || !ends_value(toml_lex_peek(&s->lex)))
+  if (s->lex.p == digits || leading_zero || !ends_value(toml_lex_peek(&s->lex))) {
     toml_lex_fail(&s->lex, begin,
                   "this is no value that vyre's files have. Fix: write a string in quotes, a "
                   "decimal integer, true, false, an array or a table");
-  else if (!fits || (value->integer.negative && x > (uint64_t)1 << 63))
-    toml_lex_fail(&s->lex, begin, "the integer does not fit 64 bits. Fix: write a smaller one");
-  else
-    return value;
-  return NULL;
+    return NULL;
+  }
+  if (!fits || (value->integer.negative && x > (uint64_t)1 << 63))
+    return new_other(s, begin, (size_t)(s->lex.p - begin));
+  value->integer.magnitude = x;
+  return value;
+}
+
+static toml_value *parse_number(parser *s) {
+  const char *at = s->lex.p;
+  size_t size = toml_other_length(at, s->lex.end);
+  if (!size || !ends_value(size < (size_t)(s->lex.end - at) ? at[size] : -1))
+    return parse_integer(s);
+  s->lex.p += size;
+  return new_other(s, at, size);
 }
 
 static bool parse_items(parser *s, toml_value *array) {
@@ -287,7 +306,7 @@ static toml_value *parse_value(parser *s) {
   if (toml_lex_starts_with(&s->lex, "false") &&
       ends_value(s->lex.end - s->lex.p > 5 ? s->lex.p[5] : -1))
     return parse_word(s, "false", false);
-  if (s->lex.p < s->lex.end) return parse_integer(s);
+  if (s->lex.p < s->lex.end) return parse_number(s);
   toml_lex_fail(&s->lex, s->lex.p, "a value is expected here. Fix: write one after the =");
   return NULL;
 }
@@ -428,7 +447,9 @@ const toml_value *toml_find(const toml_table *table, const char *key) {
 }
 
 const char *toml_kind_name(toml_kind kind) {
-  static const char *const names[] = {"a string", "an integer", "a boolean", "an array", "a table"};
+  static const char *const names[] = {"a string",  "an integer",
+                                      "a boolean", "an array",
+                                      "a table",   "a float, date or integer of another kind"};
   return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 

@@ -2,8 +2,9 @@
 //
 // The part of TOML 1.0 that vyre's own files use: tables, arrays of tables, inline tables, arrays,
 // dotted and quoted keys, all four kinds of strings, decimal integers up to 2^64-1, booleans and
-// comments. Floats, dates and numbers in other bases are refused by name. Strict: duplicate keys,
-// reopened tables, control characters and broken UTF-8 are errors with file, line and column.
+// comments. What else TOML has (floats, dates, numbers in other bases or beyond 64 bits) is read as
+// TOML_OTHER, for the reader to refuse: it costs what it stands in, not the file. Strict: duplicate
+// keys, reopened tables, control characters and broken UTF-8 are errors with file, line and column.
 //
 // Everything parsed lives in the caller's arena. One thread at a time per arena; a parsed tree is
 // constant.
@@ -15,7 +16,14 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 
-typedef enum toml_kind { TOML_STRING, TOML_INTEGER, TOML_BOOL, TOML_ARRAY, TOML_TABLE } toml_kind;
+typedef enum toml_kind {
+  TOML_STRING,
+  TOML_INTEGER,
+  TOML_BOOL,
+  TOML_ARRAY,
+  TOML_TABLE,
+  TOML_OTHER, // its text is in `string`
+} toml_kind;
 
 typedef struct toml_value toml_value;
 typedef struct toml_table toml_table;

@@ -158,9 +158,11 @@ static bool visit_rejection(const toml_table *row, const char *backend, void *to
   return (o->reason = toml_get_string(toml_find(row, "reason"))) != NULL;
 }
 
-static bool read_text(const toml_table *t, const char *key, const char **out) {
+// False, with the line in *line, when it is no text; NULL when it is not there.
+static bool read_text(const toml_table *t, const char *key, const char **out, uint32_t *line) {
   const toml_value *v = toml_find(t, key);
   *out = v ? toml_get_string(v) : NULL;
+  if (v && !*out) *line = v->line;
   return *out || !v;
 }
 
@@ -170,11 +172,11 @@ static bool read_entry(reader *r, const char *op_id, uint32_t line, const toml_t
   const toml_value *size = toml_find(t, "size_class"), *date = toml_find(t, "date");
   void *seen, *not ;
   *e = (route_entry){.op_id = op_id, .has_size_class = size != NULL};
-  if (!read_text(t, "backend", &e->backend) || !e->backend || !*e->backend)
+  if (!read_text(t, "backend", &e->backend, &line) || !e->backend || !*e->backend)
     return reject(r, op_id, line, "it names no backend");
-  if (!read_text(t, "reason", &e->reason) || !read_text(t, "device", &e->device))
+  if (!read_text(t, "reason", &e->reason, &line) || !read_text(t, "device", &e->device, &line))
     return reject(r, op_id, line, "its reason or device is no text");
-  if (!read_text(t, "fingerprint", &e->fingerprint) ||
+  if (!read_text(t, "fingerprint", &e->fingerprint, &line) ||
       (e->fingerprint && !is_fingerprint(e->fingerprint)))
     return reject(r, op_id, line, "its fingerprint has not 64 hexadecimal digits");
   if (size && (!toml_get_u64(size, &size_class) || size_class > 64))

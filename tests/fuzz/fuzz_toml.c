@@ -28,6 +28,7 @@ static void write_value(strbuf *out, const toml_value *v) {
                   (unsigned long long)v->integer.magnitude);
     break;
   case TOML_BOOL: strbuf_puts(out, v->boolean ? "true" : "false"); break;
+  case TOML_OTHER: strbuf_puts(out, v->string.at); break;
   case TOML_TABLE: write_table(out, v->table); break;
   case TOML_ARRAY:
     strbuf_putc(out, '[');

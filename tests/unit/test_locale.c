@@ -133,7 +133,7 @@ static void numbers_of_the_command(void **state) {
 static void toml_keeps_its_rules(void **state) {
   (void)state;
   assert_comma();
-  static const char *const refused[] = {"\xe4 = 1\n", "x = 1,5\n", "x = 1.000\n"};
+  static const char *const refused[] = {"\xe4 = 1\n", "x = 1,5\n", "x = 1.\n"};
   for (size_t i = 0; i < 3; i++) {
     arena memory = {0};
     toml_table *root;

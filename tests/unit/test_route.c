@@ -384,7 +384,14 @@ static void faulty_entries_are_left_out_with_their_line(void **state) {
     const char *part;
   } rows[] = {
       {"[routes.bad]\n", 1, "no backend"},
-      {"[routes.bad]\nbackend = 7\n", 1, "no backend"},
+      {"[routes.bad]\nbackend = 7\n", 2, "no backend"},
+      {"[routes.bad]\nbackend = 1.5\n", 2, "no backend"},
+      {"[routes.bad]\nbackend = \"x\"\nreason = 1979-05-27\n", 3, "reason"},
+      {"[routes.bad]\nbackend = \"x\"\nsize_class = 0x10\n", 3, "size class"},
+      {"[routes.bad]\nbackend = \"x\"\nsize_class = 99999999999999999999\n", 3, "size class"},
+      {"[routes.bad]\nbackend = \"x\"\ndate = 2025-01-31T12:00:00Z\n", 3, "date"},
+      {"[routes.bad]\nbackend = \"x\"\nobservations = [{backend = \"x\", latency_ns = 1.5e3}]\n", 3,
+       "row"},
       {"[routes.bad]\nbackend = \"\"\n", 1, "no backend"},
       {"[routes.bad]\nbackend = \"x\"\nobservations = 3\n", 3, "no array"},
       {"[routes.bad]\nbackend = \"x\"\nobservations = [7]\n", 3, "row"},
@@ -395,7 +402,7 @@ static void faulty_entries_are_left_out_with_their_line(void **state) {
       {"[routes.bad]\nbackend = \"x\"\nsize_class = 65\n", 3, "size class"},
       {"[routes.bad]\nbackend = \"x\"\nfingerprint = \"12\"\n", 1, "fingerprint"},
       {"[routes.bad]\nbackend = \"x\"\ndate = \"yesterday\"\n", 3, "date"},
-      {"[routes.bad]\nbackend = \"x\"\ndevice = 1\n", 1, "device"},
+      {"[routes.bad]\nbackend = \"x\"\ndevice = 1\n", 3, "device"},
       {"[routes.bad]\nbackend = \"x\"\nrejected = [{backend = \"y\"}]\n", 3, "row"},
       {"[routes]\nbad = 1\n", 2, "no table"},
   };
@@ -403,8 +410,8 @@ static void faulty_entries_are_left_out_with_their_line(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[400];
     snprintf(text, sizeof text, "%s%s", rows[i].text,
-             i == 12 ? "[routes.good]\nbackend = \"cpu\"\n"
-                     : "\n[routes.good]\nbackend = \"cpu\"\n");
+             i + 1 == sizeof rows / sizeof *rows ? "[routes.good]\nbackend = \"cpu\"\n"
+                                                 : "\n[routes.good]\nbackend = \"cpu\"\n");
     scratch_write(path, text);
     route_table *table = load(path);
     if (told != 1) fail_msg("told %u of: %s", told, text);

@@ -203,18 +203,12 @@ static void faults_are_found_where_they_are(void **state) {
   fails("[a\n", 1, 3, "header does not end");
   fails("[[a]\n", 1, 4, "header does not end");
   fails("\"\"\"k\"\"\" = 1\n", 1, 1, "no multi-line string");
-  fails("a = 1.5\n", 1, 5, "no value that vyre's files have");
-  fails("a = 1979-05-27\n", 1, 5, "no value that vyre's files have");
-  fails("a = 0x10\n", 1, 5, "no value that vyre's files have");
   fails("a = 012\n", 1, 5, "no value that vyre's files have");
   fails("a = 1__0\n", 1, 5, "no value that vyre's files have");
   fails("a = 1_\n", 1, 5, "no value that vyre's files have");
   fails("a = _1\n", 1, 5, "no value that vyre's files have");
-  fails("a = inf\n", 1, 5, "no value that vyre's files have");
   fails("a = truely\n", 1, 5, "no value that vyre's files have");
   fails("a = -\n", 1, 5, "no value that vyre's files have");
-  fails("a = 18446744073709551616\n", 1, 5, "does not fit");
-  fails("a = -9223372036854775809\n", 1, 5, "does not fit");
   fails("a = [1 2]\n", 1, 8, "without a comma");
   fails("a = [1,\n2\n", 1, 5, "array does not end");
   fails("a = [,]\n", 1, 6, "no value");
@@ -264,9 +258,90 @@ static void note(void *context, const vyre_error *problem) {
   t->count++;
 }
 
+// What TOML has and vyre's files do not is a value like others; what looks like it is a mistake.
+static void other_values_are_told_from_mistakes(void **state) {
+  (void)state;
+  static const char *const others[] = {
+      "1.5",
+      "-0.0",
+      "+1e5",
+      "6.626e-34",
+      "1_0.2_5E+0_7",
+      "inf",
+      "+inf",
+      "-nan",
+      "0xdead_BEEF",
+      "0o755",
+      "0b1101",
+      "1979-05-27",
+      "2024-02-29",
+      "1979-05-27T07:32:00Z",
+      "1979-05-27 07:32:00.999-07:00",
+      "1979-05-27t00:32:00",
+      "07:32:60",
+      "00:00:00.5",
+      "18446744073709551616",
+      "-9223372036854775809",
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    char text[200];
+    snprintf(text, sizeof text, "before = 1\na = %s # comment\nb = [%s, 2]\nc = { d = %s }\n",
+             others[i], others[i], others[i]);
+    const toml_table *root = parse(text);
+    const toml_value *a = toml_find(root, "a");
+    assert_int_equal(a->kind, TOML_OTHER);
+    assert_int_equal(a->line, 2);
+    assert_string_equal(a->string.at, others[i]);
+    uint64_t u;
+    int64_t s;
+    assert_false(toml_get_u64(a, &u) || toml_get_i64(a, &s) || toml_get_string(a));
+    assert_int_equal(toml_find(root, "b")->array.count, 2);
+    assert_int_equal(toml_find(table_of(root, "c"), "d")->kind, TOML_OTHER);
+  }
+  static const char *const mistakes[] = {
+      "1.",
+      ".5",
+      "1.e5",
+      "1e",
+      "1.5e+",
+      "1._5",
+      "1_.5",
+      "00.5",
+      "+0x10",
+      "0x",
+      "0x_1",
+      "0xg",
+      "0b2",
+      "0o8",
+      "infinity",
+      "nano",
+      "+ 1.5",
+      "1.5f",
+      "1979-5-27",
+      "1979-05",
+      "1979-13-01",
+      "1979-02-29",
+      "1979-05-27T",
+      "1979-05-27T07:32",
+      "1979-05-27T24:00:00",
+      "07:60:00",
+      "07:32",
+      "1979-05-27T07:32:00+25:00",
+      "1979-05-27T07:32:00.",
+      "1.5 2.5",
+  };
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    char text[60];
+    toml_table *root;
+    snprintf(text, sizeof text, "a = %s\n", mistakes[i]);
+    if (toml_parse(&memory, text, strlen(text), "t.toml", NULL, NULL, &root, NULL) == VYRE_OK)
+      fail_msg("accepted: %s", mistakes[i]);
+  }
+}
+
 static void the_rest_is_kept_when_asked_for(void **state) {
   (void)state;
-  const char *text = "good = 1\nbad = \nalso bad\nfloat = 2.5\n'fine' = [1, 2]\n"
+  const char *text = "good = 1\nbad = \nalso bad\nfloat = 2.5.\n'fine' = [1, 2]\n"
                      "[broken\nlost = 1\n[t]\nx = 1\nx = 2\ny = 3\n";
   told t = {0};
   toml_table *root;
@@ -347,6 +422,7 @@ int main(void) {
       cmocka_unit_test_teardown(tables_and_arrays_of_tables, teardown),
       cmocka_unit_test_teardown(faults_are_found_where_they_are, teardown),
       cmocka_unit_test_teardown(nesting_is_limited, teardown),
+      cmocka_unit_test_teardown(other_values_are_told_from_mistakes, teardown),
       cmocka_unit_test_teardown(the_rest_is_kept_when_asked_for, teardown),
       cmocka_unit_test_teardown(what_is_written_is_read_again, teardown),
       cmocka_unit_test_teardown(many_keys_stay_fast_to_find, teardown),

@@ -401,13 +401,15 @@ static void faulty_entries_are_told_and_the_file_is_set_aside(void **state) {
                      "\"huge\" = [4294967297, 1, 1]\n"
                      "\"many\" = [1024, 1024, 1]\n"
                      "\"float\" = [1.5, 1, 1]\n"
+                     "\"date\" = 2025-01-31\n"
+                     "\"hex\" = [0x40, 1, 1]\n"
                      "nonsense\n"
                      "\"scalar\" = 7\n"
                      "\"fine\" = [32, 2, 1]\n";
   scratch_write(path, text);
   tune_cache *cache = load(path);
-  assert_int_equal(told, 9);
-  const unsigned lines[] = {8, 9, 2, 3, 4, 5, 6, 7, 10}; // syntax is found first
+  assert_int_equal(told, 11);
+  const unsigned lines[] = {11, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12}; // syntax is found first
   assert_memory_equal(told_lines, lines, sizeof lines);
   assert_string_equal(told_file, path);
   assert_non_null(strstr(told_last, "`scalar`"));
