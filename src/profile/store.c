@@ -154,19 +154,21 @@ static int create_tables(store *s) {
   return code;
 }
 
-static bool is_wal(store *s) {
+static int set_wal(store *s, bool *is_set) {
   sqlite3_stmt *statement;
-  if (sqlite3_prepare_v2(s->db, "PRAGMA journal_mode = WAL", -1, &statement, NULL) != SQLITE_OK)
-    return false;
-  bool wal =
-      sqlite3_step(statement) == SQLITE_ROW && !strcmp(store_column_text(statement, 0), "wal");
+  int code = sqlite3_prepare_v2(s->db, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
+  if (code == SQLITE_OK) code = sqlite3_step(statement);
+  *is_set = code == SQLITE_ROW && !strcmp(store_column_text(statement, 0), "wal");
   sqlite3_finalize(statement);
-  return wal;
+  return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
 static int prepare_writing(store *s) {
   char pragma[64];
-  if (!is_wal(s)) {
+  bool is_wal;
+  int code = set_wal(s, &is_wal);
+  if (store_is_full(s, code)) return code; // says nothing about the file system
+  if (!is_wal) {
     if (!s->told_no_wal)
       tell(s,
            "the evidence store `%s` works without write-ahead logging, which its file system "
@@ -177,7 +179,7 @@ static int prepare_writing(store *s) {
   }
   snprintf(pragma, sizeof pragma, "PRAGMA max_page_count = %llu",
            (unsigned long long)(s->options.max_bytes / PAGE_BYTES));
-  int code = store_exec(s, "PRAGMA synchronous = NORMAL");
+  code = store_exec(s, "PRAGMA synchronous = NORMAL");
   return code == SQLITE_OK ? store_exec(s, pragma) : code;
 }
 

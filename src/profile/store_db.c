@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 static const char *const sql_texts[STORE_SQL_END] = {
 #define SQL(name, text) text,
@@ -16,17 +18,33 @@ bool store_is_corrupt(int code) {
   return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 }
 
+// The largest step by which SQLite's files grow is 32 KiB.
+static bool has_room(const store *s) {
+  enum { ENOUGH = 64 * 1024 };
+  struct statvfs disk;
+  return statvfs(s->path, &disk) || (uint64_t)disk.f_bavail * disk.f_frsize >= ENOUGH;
+}
+
+bool store_is_full(const store *s, int code) {
+  if ((code & 0xff) == SQLITE_FULL) return true;
+  if ((code & 0xff) != SQLITE_IOERR) return false;
+  // The system's reason is lost when undoing the write met another.
+  int reason = s->db ? sqlite3_system_errno(s->db) : 0;
+  return reason == ENOSPC || reason == EDQUOT || !has_room(s);
+}
+
 vyre_status store_fail(const store *s, int code, const char *what, vyre_error *error) {
   int kind = code & 0xff;
   if (kind == SQLITE_NOMEM) return error_out_of_memory(error);
   const char *fix = "check the file and the disk; without it nothing is remembered";
-  if (kind == SQLITE_FULL) fix = "free some disk space";
+  bool is_full = store_is_full(s, code);
+  if (is_full) fix = "free some disk space";
   if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) fix = "let the other process finish";
   if (kind == SQLITE_READONLY || kind == SQLITE_CANTOPEN || kind == SQLITE_PERM)
     fix = "use a directory that can be written, or set VYRE_HOME to one";
   if (store_is_corrupt(code)) fix = "delete the file; it is made anew";
   return error_set(error, VYRE_ERROR_IO, "cannot %s the evidence store `%s`: %s. Fix: %s", what,
-                   s->path, sqlite3_errstr(code), fix);
+                   s->path, is_full ? "the disk is full" : sqlite3_errstr(code), fix);
 }
 
 // ---- statements --------------------------------------------------------------------------------

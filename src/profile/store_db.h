@@ -32,6 +32,9 @@ struct store {
 // An error that names the store, what was tried and what to do. `code` is SQLite's.
 vyre_status store_fail(const store *s, int code, const char *what, vyre_error *error);
 bool store_is_corrupt(int code);
+// Whether there was no room for a file to grow. SQLite tells it as such, or as an I/O error with
+// the system's reason. Of the store's last call.
+bool store_is_full(const store *s, int code);
 
 // The statement, ready to be bound; NULL when it cannot be prepared, with *code set.
 sqlite3_stmt *store_prepare(store *s, store_sql sql, int *code);

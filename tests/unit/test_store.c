@@ -8,11 +8,13 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -637,6 +639,61 @@ static void a_full_disk_is_an_error_and_loses_nothing(void **state) {
   assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+enum { CANNOT = 77 };
+
+// A file system of its own with `free_bytes` left, which only this process sees.
+static void enter_small_disk(const char *folder, size_t free_bytes) {
+  enum { DISK_BYTES = 256 * 1024 };
+  char size[32], fill[300], bytes[4096] = {0};
+  snprintf(size, sizeof size, "size=%d", DISK_BYTES);
+  mkdir(folder, 0755);
+  if (unshare(CLONE_NEWNS | (geteuid() ? CLONE_NEWUSER : 0)) ||
+      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("tmpfs", folder, "tmpfs", 0, size))
+    _exit(CANNOT);
+  snprintf(fill, sizeof fill, "%s/fill", folder);
+  int f = open(fill, O_WRONLY | O_CREAT, 0600);
+  for (size_t i = 0; i < DISK_BYTES - free_bytes; i += sizeof bytes)
+    if (write(f, bytes, sizeof bytes) != sizeof bytes) break;
+  close(f);
+}
+
+// Opens a store where there is no room for it. Does not return.
+static void open_without_room(const char *path) {
+  store *s;
+  vyre_error error = {0};
+  told = 0;
+  vyre_status status = store_open(&(store_options){.path = path}, &sink, &s, &error);
+  if (status == VYRE_OK) _exit(1);
+  if (!strstr(error.message, "the disk is full") || !strstr(error.message, "Fix:")) _exit(2);
+  _exit(told ? 3 : 0); // nothing is wrong with the file system
+}
+
+static int exit_status_of(pid_t child) {
+  int status;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void a_full_disk_is_told_as_such(void **state) {
+  (void)state;
+  char folder[200], path[256];
+  strcpy(folder, scratch_path("disk"));
+  snprintf(path, sizeof path, "%s/evidence.db", folder);
+  for (size_t room = 0; room <= 64 * 1024; room += 8192) {
+    pid_t child = fork();
+    if (child == 0) {
+      enter_small_disk(folder, room);
+      open_without_room(path);
+    }
+    int status = exit_status_of(child);
+    if (status == CANNOT) {
+      print_message("a file system for the test cannot be mounted here\n");
+      skip();
+    }
+    if (status) fail_msg("with %zu bytes left: %d", room, status);
+  }
+}
+
 static void the_default_place_follows_vyre_home(void **state) {
   (void)state;
   char *home = getenv("VYRE_HOME") ? strdup(getenv("VYRE_HOME")) : NULL;
@@ -823,6 +880,7 @@ int main(void) {
       cmocka_unit_test(a_read_only_directory_is_read),
       cmocka_unit_test(without_write_ahead_logging_it_says_so_and_works),
       cmocka_unit_test(a_full_disk_is_an_error_and_loses_nothing),
+      cmocka_unit_test(a_full_disk_is_told_as_such),
       cmocka_unit_test(the_default_place_follows_vyre_home),
       cmocka_unit_test(own_evidence_comes_back_once),
       cmocka_unit_test(foreign_evidence_is_kept_apart),
