@@ -48,7 +48,16 @@ static void forget(const vyre_span *span) {
   }
 }
 
-bool fence_copy(const vyre_span *from, fence_side side, uint32_t number, vyre_span *out) {
+// Pages from the first one that begins at the byte or after it; the byte 0 is at `data`.
+static bool freeze(char *data, char *end, int64_t byte) {
+  size_t page = page_bytes();
+  uintptr_t at = byte ? (uintptr_t)data + (uintptr_t)byte + page - 1 : (uintptr_t)data;
+  char *first = (char *)(at & ~(uintptr_t)(page - 1));
+  return first >= end || !mprotect(first, (size_t)(end - first), PROT_READ);
+}
+
+bool fence_copy(const vyre_span *from, fence_side side, int64_t frozen, uint32_t number,
+                vyre_span *out) {
   size_t page = page_bytes(), inner = pages_size(from->size_bytes);
   char *all = mmap(NULL, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (all == MAP_FAILED) return false;
@@ -59,6 +68,10 @@ bool fence_copy(const vyre_span *from, fence_side side, uint32_t number, vyre_sp
   memset(all + page, GUARD_BYTE, inner);
   char *data = all + page + (side == FENCE_END ? inner - from->size_bytes : 0);
   memcpy(data, from->data, from->size_bytes);
+  if (frozen >= 0 && !freeze(data, all + page + inner, frozen)) {
+    munmap(all, inner + 2 * page);
+    return false;
+  }
   *out = (vyre_span){data, from->size_bytes};
   remember(out, number);
   return true;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,8 +49,11 @@ static void watch_faults(void) {
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }
 
-_Noreturn static void run_inside(isolate_words *words, void (*work)(void *), void *context) {
+_Noreturn static void run_inside(isolate_words *words, int parent, void (*work)(void *),
+                                 void *context) {
   own_words = words;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1); // it was already gone
   watch_faults();
   work(context);
   words->is_done = true;
@@ -64,10 +68,11 @@ bool isolate_start(isolate *p, void (*work)(void *), void *context) {
   *p = (isolate){.pid = -1, .end_fd = -1, .words = isolate_share(sizeof *p->words)};
   if (!p->words) return false;
   fflush(NULL);
+  int self = getpid();
   p->pid = pipe(ends) ? -1 : fork();
   if (p->pid == 0) {
     close(ends[0]); // the other one is closed by the end of the process
-    run_inside(p->words, work, context);
+    run_inside(p->words, self, work, context);
   }
   if (p->pid < 0) {
     isolate_unshare(p->words, sizeof *p->words);
@@ -81,10 +86,13 @@ bool isolate_start(isolate *p, void (*work)(void *), void *context) {
 static void describe(const isolate_words *w, int status, char *text, size_t size) {
   char where[200] = "";
   if (w->has_fence) {
-    bool is_before = w->hit.offset < 0;
-    int64_t distance = is_before ? -w->hit.offset : w->hit.offset - (int64_t)w->hit.size_bytes;
+    int64_t at = w->hit.offset, past = at - (int64_t)w->hit.size_bytes;
+    const char *side = at < 0 ? "before" : past >= 0 ? "after" : "into frozen";
     snprintf(where, sizeof where, " at %" PRId64 " bytes %s bound buffer %u of %" PRIu64 " bytes",
-             distance, is_before ? "before" : "after", w->hit.number, w->hit.size_bytes);
+             at < 0      ? -at
+             : past >= 0 ? past
+                         : at,
+             side, w->hit.number, w->hit.size_bytes);
   } else if (w->has_address) {
     snprintf(where, sizeof where, " at address 0x%" PRIxPTR ", which is nobody's", w->address);
   }

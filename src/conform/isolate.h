@@ -2,8 +2,8 @@
 //
 // Work in a process of its own, which may die or hang without taking this one along. What it finds
 // it writes to memory that both share. When it dies, its last words say of what, and whose fence
-// (fence.h) it hit. The caller must not have started threads: the new process has only one. One
-// thread.
+// (fence.h) it hit. It does not outlive the one that started it. The caller must not have started
+// threads: the new process has only one. One thread.
 #ifndef VYRE_CONFORM_ISOLATE_H
 #define VYRE_CONFORM_ISOLATE_H
 

@@ -38,10 +38,11 @@ static uint32_t choose_kind(maker *m, uint32_t kinds) {
 // How many invocations, about. Above 4096 the CPU backend shares even a first dispatch out.
 static uint32_t choose_total(maker *m, int needs) {
   uint32_t way = maker_below(m, 100);
-  if (needs & NEEDS_MANY && !(needs & NEEDS_LOOPS) && way < 3) return 65537 + maker_below(m, 60000);
-  if (needs & NEEDS_MANY) return (way < 30 ? 400 : 4200) + maker_below(m, 3000);
+  bool has_loops = needs & NEEDS_LOOPS;
+  if (needs & NEEDS_MANY && !has_loops && way < 30) return 65600 + maker_below(m, 60000);
+  if (needs & NEEDS_MANY) return (way < 60 ? 400 : 4200) + maker_below(m, 3000);
   if (way < 12) return 1 + maker_below(m, 40);
-  if (needs & NEEDS_LOOPS) return (way < 95 ? 40 : 4100) + maker_below(m, 600);
+  if (has_loops) return (way < 95 ? 40 : 4100) + maker_below(m, 600);
   if (way < 80) return 60 + maker_below(m, 1500);
   return (way < 88 ? 1500 : 4100) + maker_below(m, 2500);
 }
@@ -110,9 +111,13 @@ static vyre_type type_for(maker *m, purpose use) {
   return any[maker_below(m, 10)];
 }
 
-static uint64_t length_for(maker *m, purpose use, uint64_t total, uint64_t places) {
+// Of a buffer that is so much longer than its pages, those at its end begin inside of a vector.
+enum { ODD_PLACES = 3, SMALLEST_PAGE = 4096 };
+
+static uint64_t length_for(maker *m, purpose use, uint64_t total) {
   if (use == FOR_NUMBERS) return 6;
-  if (use == FOR_TURNS || use == FOR_WHOSE) return places;
+  if (use == FOR_TURNS) return m->places + (m->frozen_place ? ODD_PLACES : 0);
+  if (use == FOR_WHOSE) return m->places;
   uint32_t way = maker_below(m, 100);
   if (way < 3) return 0;
   if (way < 6) return 1;
@@ -122,14 +127,18 @@ static uint64_t length_for(maker *m, purpose use, uint64_t total, uint64_t place
   return 1 + maker_below(m, (uint32_t)total);
 }
 
+static uint16_t whose_turn(maker *m, uint64_t place, uint64_t rounds) {
+  uint32_t turn = maker_below(m, (uint32_t)rounds);
+  return m->frozen_place && place >= (uint64_t)m->frozen_place ? UINT16_MAX : (uint16_t)turn;
+}
+
 static void fill(maker *m, purpose use, const memory *x, uint64_t rounds) {
   vyre_span span = {x->data, x->length * type_bytes(x->type)};
   uint32_t way = maker_below(m, 100), low = maker_below(m, 250);
   if (use == FOR_NUMBERS) {
     memset(span.data, 0, span.size_bytes);
   } else if (use == FOR_WHOSE) {
-    for (uint64_t i = 0; i < x->length; i++)
-      ((uint16_t *)span.data)[i] = (uint16_t)maker_below(m, (uint32_t)rounds);
+    for (uint64_t i = 0; i < x->length; i++) ((uint16_t *)span.data)[i] = whose_turn(m, i, rounds);
   } else if (use == FOR_NARROW && way < 40) {
     memset(span.data, (int)low, span.size_bytes);
   } else {
@@ -137,28 +146,37 @@ static void fill(maker *m, purpose use, const memory *x, uint64_t rounds) {
   }
 }
 
-static bool declare(maker *m, purpose use, uint64_t total, uint64_t places) {
+// From some page on nobody has a turn. A thread that writes back what it finds there, next to
+// places that were its own, would undo what another has written, if only now and then.
+static void freeze_places(maker *m, const memory *turns) {
+  uint32_t pages = 1 + maker_below(m, 8), size = type_bytes(turns->type);
+  if (m->places <= 256 || !maker_chance(m, 60)) return;
+  m->frozen_place = pages * SMALLEST_PAGE / size + ODD_PLACES;
+}
+
+static bool declare(maker *m, purpose use, uint64_t total) {
   static const char *const names[] = {"y", "z", "n", "x", "b", "u", "w"};
   static const vyre_access access[] = {VYRE_READWRITE, VYRE_READWRITE, VYRE_READWRITE, VYRE_READ,
                                        VYRE_READ,      VYRE_READ,      VYRE_READ};
   memory *x = &m->memories[use];
   x->type = type_for(m, use);
-  x->length = length_for(m, use, total, places);
+  if (use == FOR_TURNS) freeze_places(m, x);
+  x->length = length_for(m, use, total);
   x->mem = vyre_build_buffer(m->b, names[use], x->type, access[use], 0);
   x->data = malloc(x->length * type_bytes(x->type) + 1);
   if (!x->data) return false;
-  fill(m, use, x, places ? (total + places - 1) / places : 1);
+  fill(m, use, x, m->places ? (total + m->places - 1) / m->places : 1);
   return true;
 }
 
 static bool declare_all(maker *m, const region_plan *plans, uint32_t count) {
-  uint64_t total = plans[0].total, places = 0, many = 0;
+  uint64_t total = plans[0].total, many = 0;
   for (uint32_t i = 0; i < count; i++)
     if (plans[i].needs & NEEDS_MANY && plans[i].total > many) many = plans[i].total;
-  if (many) places = many > 65536 ? 65536 : 256;
+  if (many) m->places = many > 65536 && maker_chance(m, 85) ? 65536 : 256;
   for (int use = 0; use < PURPOSES; use++) {
     bool is_for_turns = use == FOR_TURNS || use == FOR_WHOSE;
-    if (!declare(m, (purpose)use, is_for_turns ? many : total, places)) return false;
+    if (!declare(m, (purpose)use, is_for_turns ? many : total)) return false;
   }
   return true;
 }
@@ -247,6 +265,8 @@ static bool make_inputs(maker *m, trial *t) {
     t->buffers[t->buffer_count] = (vyre_span){x->data, x->length * type_bytes(x->type)};
     x->data = NULL;
   }
+  t->frozen_buffer = FOR_TURNS;
+  t->frozen_byte = m->frozen_place * (int64_t)type_bytes(m->memories[FOR_TURNS].type);
   return true;
 }
 

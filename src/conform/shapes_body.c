@@ -385,9 +385,9 @@ static void make_plane(maker *m) {
 // Several invocations share a place, through a narrow type; one of them may write it.
 static void make_turns(maker *m) {
   const memory *out = &m->memories[FOR_TURNS];
-  node place = maker_as(m, m->linear, out->length == 256 ? VYRE_U8 : VYRE_U16);
+  node place = maker_as(m, m->linear, m->places == 256 ? VYRE_U8 : VYRE_U16);
   place = maker_as(m, place, maker_index_type(m));
-  node round = maker_binary(m, VYRE_OP_DIV, m->linear, maker_const(m, VYRE_U32, out->length));
+  node round = maker_binary(m, VYRE_OP_DIV, m->linear, maker_const(m, VYRE_U32, m->places));
   node whose = maker_as(m, maker_load(m, FOR_WHOSE, place), VYRE_U32);
   node c = maker_binary(m, VYRE_OP_EQ, round, whose);
   if (maker_chance(m, 30)) c = maker_binary(m, VYRE_OP_AND, c, maker_relation(m));

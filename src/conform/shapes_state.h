@@ -69,6 +69,8 @@ typedef struct maker {
   memory memories[PURPOSES];
   uint32_t numbers_used;
   uint32_t name_count;
+  uint64_t places;      // of FOR_TURNS that are shared
+  int64_t frozen_place; // from here on it is nobody's turn; 0: it is always somebody's
 
   // The region.
   uint32_t rank, workgroup[3];

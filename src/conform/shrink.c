@@ -213,6 +213,7 @@ static void shrink_data(shrinker *s) {
 // ---- the whole ----------------------------------------------------------------------------------
 
 uint32_t shrink_trial(trial *t, shrink_check check, void *context, shrink_limits limits) {
+  if (t->frozen_byte) return 0; // what is left might have a reason to write there
   shrinker s = {.t = t,
                 .check = check,
                 .context = context,

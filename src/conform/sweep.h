@@ -33,7 +33,8 @@ vyre_status sweep_make(const sweep_options *options, sweep_case *out, vyre_error
 // "width 8, 2 threads, quick, specialised"
 void sweep_describe(const sweep_run *how, char *text, size_t size);
 
-// Compiles once and dispatches with the buffers at either side of their pages; `out` is the first
+// Compiles once and dispatches with the buffers at either side of their pages, several times where
+// threads share the work; `out` is the first
 // difference from the reference. False when out of memory.
 bool sweep_compare(const trial *t, const sweep_run *how, difference *out);
 

@@ -43,12 +43,22 @@ bool trial_extents(const trial *t, uint64_t *lengths, uint64_t (*grids)[3]) {
 
 // ---- running ------------------------------------------------------------------------------------
 
+// What is only read is frozen as a whole.
+static int64_t frozen_byte(const trial *t, uint32_t bound) {
+  const vyre_program *p = t->program;
+  uint32_t i = 0;
+  for (uint32_t left = bound; left > 0 || p->buffers[i].is_transient; i++)
+    left -= !p->buffers[i].is_transient;
+  if (p->buffers[i].access == VYRE_READ) return 0;
+  return t->frozen_byte && t->frozen_buffer == bound ? t->frozen_byte : FENCE_WRITABLE;
+}
+
 static bool copy_buffers(const trial *t, fence_side side, outcome *out) {
   out->buffers = calloc(t->buffer_count + 1u, sizeof *out->buffers);
   if (!out->buffers) return false;
   for (; out->buffer_count < t->buffer_count; out->buffer_count++) {
     uint32_t i = out->buffer_count;
-    if (fence_copy(&t->buffers[i], side, i, &out->buffers[i])) continue;
+    if (fence_copy(&t->buffers[i], side, frozen_byte(t, i), i, &out->buffers[i])) continue;
     outcome_fini(out);
     return false;
   }
@@ -81,7 +91,9 @@ bool trial_run(const trial *t, vyre_program *program, const char *backend,
   out->status =
       vyre_compile(program ? program : t->program, backend, options, &executable, &out->error);
   if (out->status != VYRE_OK) return true;
-  bool ok = trial_dispatch(t, executable, FENCE_END, limits, out);
+  trial now = *t;
+  if (!strcmp(backend, "ref")) now.frozen_byte = 0;
+  bool ok = trial_dispatch(&now, executable, FENCE_END, limits, out);
   vyre_executable_release(executable);
   return ok;
 }

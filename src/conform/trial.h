@@ -16,6 +16,10 @@ typedef struct trial {
   vyre_span *buffers;  // one per bound buffer; data is never NULL
   uint32_t param_count, buffer_count;
   uint32_t workgroup[3]; // launch shape for elastic regions; zeros: as declared
+  // From this byte on nobody has a reason to write this bound buffer, not even what is there; 0:
+  // there is no such byte. The reference does not look at it.
+  uint32_t frozen_buffer;
+  int64_t frozen_byte;
 } trial;
 
 void trial_fini(trial *t);

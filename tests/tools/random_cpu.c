@@ -35,6 +35,7 @@ typedef struct settings {
 typedef struct failure {
   uint64_t seed;
   difference d;
+  _Atomic bool is_there; // all of it was written
 } failure;
 
 // What the processes share.
@@ -59,7 +60,10 @@ static void interrupt(int number) {
 
 static void fail(board *b, uint64_t seed, const difference *d) {
   uint32_t at = atomic_fetch_add(&b->failure_count, 1);
-  if (at < MAX_FAILURES) b->failures[at] = (failure){seed, *d};
+  if (at >= MAX_FAILURES) return;
+  b->failures[at].seed = seed;
+  b->failures[at].d = *d;
+  atomic_store(&b->failures[at].is_there, true);
 }
 
 static bool make_case(const settings *s, uint64_t seed, sweep_case *out) {
@@ -68,6 +72,16 @@ static bool make_case(const settings *s, uint64_t seed, sweep_case *out) {
   if (sweep_make(&o, out, &error) == VYRE_OK) return true;
   fprintf(stderr, "seed %" PRIu64 ": no program: %s\n", seed, error.message);
   return false;
+}
+
+static void show_failure(const settings *s, const failure *f) {
+  sweep_case c;
+  char how[200];
+  if (!make_case(s, f->seed, &c)) return;
+  sweep_describe(&c.how, how, sizeof how);
+  printf("FAIL seed %" PRIu64 " (%s; %s): %s\n", f->seed, c.kind, how, f->d.text);
+  trial_fini(&c.trial);
+  fflush(stdout);
 }
 
 static void run_seed(board *b, uint64_t seed) {
@@ -117,6 +131,16 @@ static bool start(worker *w, isolate *p) {
   return false;
 }
 
+// Prints the failures that came since it was last called.
+static void show_news(board *b, uint32_t *shown) {
+  uint32_t count = atomic_load(&b->failure_count);
+  for (; *shown < count && *shown < MAX_FAILURES; ++*shown)
+    if (atomic_load(&b->failures[*shown].is_there))
+      show_failure(&b->s, &b->failures[*shown]);
+    else
+      return;
+}
+
 // Looks after one worker; false when it is gone for good.
 static bool tend(board *b, worker *w, isolate *p) {
   char text[400] = "";
@@ -134,6 +158,7 @@ static bool tend(board *b, worker *w, isolate *p) {
 }
 
 static bool run_all(board *b) {
+  uint32_t shown = 0;
   isolate processes[MAX_JOBS];
   worker workers[MAX_JOBS];
   bool runs[MAX_JOBS] = {false};
@@ -146,6 +171,7 @@ static bool run_all(board *b) {
     is_busy = false;
     for (uint32_t i = 0; i < b->s.jobs; i++)
       if (runs[i]) is_busy |= runs[i] = tend(b, &workers[i], &processes[i]);
+    show_news(b, &shown);
   }
   return true;
 }
@@ -222,13 +248,13 @@ static void shrink_case(const settings *s, sweep_case *c, uint64_t seed, const c
     printf("  not written: %s\n", error.message);
 }
 
-static void report(const settings *s, const failure *f, bool is_shrunk) {
+static void shrink_failure(const settings *s, const failure *f) {
   sweep_case c;
   char how[200];
   if (!make_case(s, f->seed, &c)) return;
   sweep_describe(&c.how, how, sizeof how);
-  printf("FAIL seed %" PRIu64 " (%s; %s): %s\n", f->seed, c.kind, how, f->d.text);
-  if (is_shrunk) shrink_case(s, &c, f->seed, how);
+  printf("seed %" PRIu64 " (%s; %s):\n", f->seed, c.kind, how);
+  shrink_case(s, &c, f->seed, how);
   trial_fini(&c.trial);
   fflush(stdout);
 }
@@ -243,7 +269,8 @@ static int conclude(board *b) {
   uint64_t end = b->s.first + b->s.count, next = atomic_load(&b->next);
   if (shown > MAX_FAILURES) shown = MAX_FAILURES;
   qsort(b->failures, shown, sizeof *b->failures, by_seed);
-  for (uint32_t i = 0; i < shown; i++) report(&b->s, &b->failures[i], i < b->s.most_shrunk);
+  if (shown > b->s.most_shrunk) shown = b->s.most_shrunk;
+  for (uint32_t i = 0; i < shown && !is_interrupted; i++) shrink_failure(&b->s, &b->failures[i]);
   if (next < end) printf("stopped: go on with --seed %" PRIu64 "\n", next);
   uint64_t declined = atomic_load(&b->declined), unusable = atomic_load(&b->unusable);
   if (unusable) printf("%" PRIu64 " did not end on the reference\n", unusable);
@@ -367,6 +394,7 @@ int main(int argc, char **argv) {
   b->s = s;
   atomic_store(&b->next, s.first);
   signal(SIGINT, interrupt);
+  signal(SIGTERM, interrupt);
   setenv("VYRE_CACHE", "off", 1);
   printf("seeds %" PRIu64 " to %" PRIu64 "\n", s.first, s.first + s.count - 1);
   status = run_all(b) ? conclude(b) : 1;

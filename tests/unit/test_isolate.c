@@ -20,6 +20,7 @@ typedef struct touched {
   size_t size;
   fence_side side;
   int64_t offset;
+  int64_t frozen;
 } touched;
 
 static char content[9000];
@@ -27,7 +28,7 @@ static char content[9000];
 static void touch(void *context) {
   const touched *a = context;
   vyre_span span;
-  if (!fence_copy(&(vyre_span){content, a->size}, a->side, 7, &span)) _exit(3);
+  if (!fence_copy(&(vyre_span){content, a->size}, a->side, a->frozen, 7, &span)) _exit(3);
   ((volatile char *)span.data)[a->offset]++;
   if (!fence_is_intact(&span)) _exit(4);
   fence_free(&span);
@@ -41,29 +42,46 @@ static void expect(touched a, isolate_end expected, const char *words) {
 
 static void test_inside_is_free(void **state) {
   (void)state;
-  expect((touched){1, FENCE_END, 0}, ISOLATE_DONE, "");
-  expect((touched){9000, FENCE_END, 8999}, ISOLATE_DONE, "");
-  expect((touched){9000, FENCE_START, 0}, ISOLATE_DONE, "");
-  expect((touched){4096, FENCE_START, 4095}, ISOLATE_DONE, "");
+  expect((touched){1, FENCE_END, 0, FENCE_WRITABLE}, ISOLATE_DONE, "");
+  expect((touched){9000, FENCE_END, 8999, FENCE_WRITABLE}, ISOLATE_DONE, "");
+  expect((touched){9000, FENCE_START, 0, FENCE_WRITABLE}, ISOLATE_DONE, "");
+  expect((touched){4096, FENCE_START, 4095, FENCE_WRITABLE}, ISOLATE_DONE, "");
 }
 
 static void test_either_side_is_fatal(void **state) {
   (void)state;
-  expect((touched){100, FENCE_END, 100}, ISOLATE_DIED, "at 0 bytes after bound buffer 7 of 100");
-  expect((touched){9000, FENCE_END, 9003}, ISOLATE_DIED, "at 3 bytes after bound buffer 7 of 9000");
-  expect((touched){100, FENCE_START, -1}, ISOLATE_DIED, "at 1 bytes before bound buffer 7 of 100");
-  expect((touched){4096, FENCE_END, -2}, ISOLATE_DIED, "at 2 bytes before bound buffer 7");
-  expect((touched){4096, FENCE_START, 4096}, ISOLATE_DIED, "at 0 bytes after bound buffer 7");
+  expect((touched){100, FENCE_END, 100, FENCE_WRITABLE}, ISOLATE_DIED,
+         "at 0 bytes after bound buffer 7 of 100");
+  expect((touched){9000, FENCE_END, 9003, FENCE_WRITABLE}, ISOLATE_DIED,
+         "at 3 bytes after bound buffer 7 of 9000");
+  expect((touched){100, FENCE_START, -1, FENCE_WRITABLE}, ISOLATE_DIED,
+         "at 1 bytes before bound buffer 7 of 100");
+  expect((touched){4096, FENCE_END, -2, FENCE_WRITABLE}, ISOLATE_DIED,
+         "at 2 bytes before bound buffer 7");
+  expect((touched){4096, FENCE_START, 4096, FENCE_WRITABLE}, ISOLATE_DIED,
+         "at 0 bytes after bound buffer 7");
   for (int side = 0; side < FENCE_SIDES; side++)
     for (int64_t offset = -1; offset < 1; offset++)
-      expect((touched){0, (fence_side)side, offset}, ISOLATE_DIED, "bound buffer 7 of 0 bytes");
+      expect((touched){0, (fence_side)side, offset, FENCE_WRITABLE}, ISOLATE_DIED,
+             "bound buffer 7 of 0 bytes");
 }
 
 static void test_guard_bytes_see_the_other_side(void **state) {
   (void)state;
-  expect((touched){100, FENCE_START, 100}, ISOLATE_DIED, "status 4");
-  expect((touched){100, FENCE_END, -1}, ISOLATE_DIED, "status 4");
-  expect((touched){100, FENCE_END, -3996}, ISOLATE_DIED, "status 4");
+  expect((touched){100, FENCE_START, 100, FENCE_WRITABLE}, ISOLATE_DIED, "status 4");
+  expect((touched){100, FENCE_END, -1, FENCE_WRITABLE}, ISOLATE_DIED, "status 4");
+  expect((touched){100, FENCE_END, -3996, FENCE_WRITABLE}, ISOLATE_DIED, "status 4");
+}
+
+static void test_frozen_is_read_only(void **state) {
+  (void)state;
+  expect((touched){100, FENCE_END, 3, 0}, ISOLATE_DIED, "at 3 bytes into frozen bound buffer 7");
+  expect((touched){100, FENCE_START, 100, 0}, ISOLATE_DIED, "at 0 bytes after bound buffer 7");
+  // 9000 bytes end with a page: 808 of them are before it.
+  expect((touched){9000, FENCE_END, 4904, 808}, ISOLATE_DIED, "into frozen");
+  expect((touched){9000, FENCE_END, 808, 808}, ISOLATE_DIED, "at 808 bytes into frozen");
+  expect((touched){9000, FENCE_END, 807, 808}, ISOLATE_DONE, "");
+  expect((touched){9000, FENCE_END, 808, 809}, ISOLATE_DONE, "");
 }
 
 static void stray(void *context) {
@@ -114,6 +132,7 @@ int main(void) {
       cmocka_unit_test(test_inside_is_free),
       cmocka_unit_test(test_either_side_is_fatal),
       cmocka_unit_test(test_guard_bytes_see_the_other_side),
+      cmocka_unit_test(test_frozen_is_read_only),
       cmocka_unit_test(test_other_ends),
       cmocka_unit_test(test_results_come_back),
   };
