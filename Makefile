@@ -53,7 +53,7 @@ conform: build ## compare all backends with the reference for CONFORM_SECONDS (6
 	  --out build/conform-failures examples/*.vyre tests/conform/*.vyre
 
 random: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on the CPU backend, beside ref
-	@tests/random-cpu $(BUILD) $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED) --shapes all
+	@tests/random-cpu $(BUILD) $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED)
 
 fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
 	@$(MAKE) --no-print-directory PRESET=fuzz build

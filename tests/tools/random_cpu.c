@@ -289,7 +289,8 @@ static int usage(FILE *to) {
           "                  [--failures N] [--shrunk N] [--shrink S] [--out FOLDER] [--print]\n"
           "  --seed S      of the first program (0)\n"
           "  --count N     programs (1000)\n"
-          "  --shapes LIST none, all, or kinds with commas between them:\n               ");
+          "  --shapes LIST all (the default), none, or kinds with commas between them:\n           "
+          "    ");
   for (uint32_t i = 0; i < shapes_count(); i++) fprintf(to, " %s", shapes_name(i));
   fprintf(to, "\n"
               "  --only        no other programs than these\n"
@@ -381,6 +382,7 @@ static int print_all(const settings *s) {
 int main(int argc, char **argv) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   settings s = {.count = 1000,
+                .has_shapes = true,
                 .jobs = cores > 0 && cores <= MAX_JOBS ? (uint32_t)cores : 1,
                 .most_failures = 20,
                 .most_shrunk = 3,

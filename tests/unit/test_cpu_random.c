@@ -24,7 +24,7 @@ static void run_programs(void *context) {
   progress *p = context;
   for (; p->seed < PROGRAMS; p->seed++) {
     sweep_case c;
-    if (sweep_make(&(sweep_options){.seed = p->seed}, &c, NULL) != VYRE_OK ||
+    if (sweep_make(&(sweep_options){.seed = p->seed, .has_shapes = true}, &c, NULL) != VYRE_OK ||
         !sweep_compare(&c.trial, &c.how, &p->d))
       abort();
     if (p->d.verdict == DIFFERENT) return;
