@@ -23,11 +23,12 @@ $(DEPS): scripts/install-deps
 	@scripts/install-deps && mkdir -p build && touch $@
 
 $(BUILD)/build.ninja: CMakePresets.json | $(DEPS)
-	@cmake --preset $(PRESET) --log-level=WARNING > /dev/null
+	@umask 022; cmake --preset $(PRESET) --log-level=WARNING > /dev/null
 
-# Ninja runs CMake again by itself when a list of files or a CMake file changed.
+# Ninja runs CMake again by itself when a list of files or a CMake file changed. Modules that a group
+# can write would not be loaded, so the umask is set.
 build: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) --quiet | sed '/no work to do/d'
+	@umask 022; ninja -C $(BUILD) --quiet | sed '/no work to do/d'
 	@ln -sfn $(BUILD)/compile_commands.json compile_commands.json
 
 demo: build ## run a saxpy and a mandelbrot
@@ -63,8 +64,12 @@ docs: build ## rewrite the generated tables of docs/IR.md and docs/PASSES.md
 	@$(BUILD)/gendocs --write docs/IR.md docs/PASSES.md
 
 install: build ## install below PREFIX (/usr/local), with DESTDIR in front
-	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" > /dev/null
+	@umask 022; DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" > /dev/null
 	@echo "installed below $(DESTDIR)$(PREFIX)"
+
+uninstall: ## remove what make install put below PREFIX
+	@scripts/uninstall "$(DESTDIR)$(PREFIX)"
+	@echo "removed from $(DESTDIR)$(PREFIX)"
 
 format: ## clang-format the sources
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -75,4 +80,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test bench exhaustive oclgrind conform random fuzz docs install format tidy clean
+.PHONY: all help build demo test bench exhaustive oclgrind conform random fuzz docs install uninstall \
+  format tidy clean

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# The installed tree: header, library, command, pkg-config file, CMake package, man pages, shell
-# completion.
+# The installed tree: header, library, command, modules, pkg-config file, CMake package, man pages,
+# shell completion, documents with licence and examples, and a list of all that for `make uninstall`.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS vyre EXPORT vyreTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -27,3 +27,15 @@ install(FILES scripts/completion/vyre.bash RENAME vyre
 install(FILES scripts/completion/_vyre DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES scripts/completion/vyre.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# As in the repository, so that the links between them hold.
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md"
+  PATTERN man EXCLUDE)
+install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING
+  PATTERN "*.c" PATTERN "*.vyre" PATTERN "*.cl")
+
+# After everything else: what was installed is known then.
+install(CODE "set(manifest_dir \"${CMAKE_INSTALL_DATADIR}/vyre\")
+set(library_dir \"${CMAKE_INSTALL_LIBDIR}\")")
+install(SCRIPT ${CMAKE_SOURCE_DIR}/cmake/installed.cmake)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "front/clang/guard.h"
 #include "front/clang/preprocess.h"
+#include "front/clang/resource.h"
 #include "front/clang/source.h"
 
 #include <stdio.h>
@@ -22,6 +23,8 @@ static const char **parse_args(unit *u, const char *const *more, uint32_t more_c
   const char **args = NULL;
   *count = 0;
   for (int i = 0; i < SHARED_ARGS; i++) UNIT_PUSH(u, args, *count, capacity, shared_args[i]);
+  UNIT_PUSH(u, args, *count, capacity, "-resource-dir");
+  UNIT_PUSH(u, args, *count, capacity, resource_folder(u));
   UNIT_PUSH(u, args, *count, capacity, u->standard);
   for (uint32_t i = 0; i < more_count; i++) UNIT_PUSH(u, args, *count, capacity, more[i]);
   for (uint32_t i = 0; i < u->user_count; i++)

@@ -89,12 +89,12 @@ typedef struct child {
   int out, said; // reading ends
 } child;
 
-// VYRE_CLANG, clang-19 in the PATH, or where Debian puts it. The first two are chosen by the
+// VYRE_CLANG, clang-19 in the PATH, or that of the LLVM that vyre was built with. The first two are chosen by the
 // environment.
 static int spawn_clang(child *c, posix_spawn_file_actions_t *actions, const char **args) {
   const char *const places[] = {environment_get("VYRE_CLANG"),
                                 environment_is_foreign() ? NULL : "clang-19",
-                                "/usr/lib/llvm-19/bin/clang"};
+                                VYRE_LLVM_ROOT "/bin/clang"};
   int failure = ENOENT;
   for (size_t i = 0; i < sizeof places / sizeof *places && failure; i++)
     if (places[i])
