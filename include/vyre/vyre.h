@@ -424,7 +424,9 @@ VYRE_API vyre_status vyre_backend_devices(const char *backend, vyre_device *devi
  * variant is compiled before it is needed. The first dispatch compiles quickly; better variants are
  * compiled in the background, compared with the first one's output on the caller's own data, and
  * swapped in. What was learned is kept for the next process (docs/PROFILE.md). All calls may be made
- * from any thread; a kernel is freed before its runtime. */
+ * from any thread; a kernel is freed before its runtime. A runtime, and what belongs to it, stays with
+ * the process that made it: in a child of fork() its calls return an error, freeing does nothing, and
+ * a new one can be made (docs/TRUST.md). */
 typedef struct vyre_runtime vyre_runtime;
 typedef struct vyre_kernel vyre_kernel;         /* a program loaded into a runtime */
 typedef struct vyre_completion vyre_completion; /* a dispatch that is under way */

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/fpenv.h"
 
 #include <stdlib.h>
@@ -69,8 +70,10 @@ void vyre_executable_release(vyre_executable *e) {
 static vyre_status bring_here(const vyre_executable *e, const launch *l, vyre_error *error) {
   for (uint32_t i = 0; i < e->program->buffer_count; i++) {
     vyre_buffer *handle = launch_handle(l, i);
-    if (!handle || handle->backend == e->backend) continue;
-    vyre_status status = resident_to_host(handle, error);
+    if (!handle) continue;
+    vyre_status status = fork_check(handle->generation, "a buffer", error);
+    if (status == VYRE_OK && handle->backend != e->backend)
+      status = resident_to_host(handle, error);
     if (status != VYRE_OK) return status;
   }
   return VYRE_OK;

@@ -2,13 +2,15 @@
 #include "backend/resident.h"
 
 #include "backend/backend.h"
+#include "base/fork.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 bool resident_init(vyre_buffer *r, size_t size_bytes) {
   size_t padded = (size_bytes + 4095) / 4096 * 4096; // whole pages: some devices use them in place
-  *r = (vyre_buffer){.size_bytes = size_bytes, .is_host_current = true};
+  *r = (vyre_buffer){
+      .size_bytes = size_bytes, .is_host_current = true, .generation = fork_generation()};
   if (padded < size_bytes) return false;
   r->host = aligned_alloc(4096, padded ? padded : 4096);
   if (!r->host) return false;

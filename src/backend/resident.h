@@ -22,7 +22,8 @@ struct vyre_buffer {
   bool is_host_current, is_device_current;
   uint64_t moved_bytes; // between host and devices, ever
   vyre_runtime *runtime;
-  vyre_buffer *next; // of the runtime's
+  vyre_buffer *next;   // of the runtime's
+  unsigned generation; // see base/fork.h
 };
 
 bool resident_init(vyre_buffer *r, size_t size_bytes); // zeroed; false: out of memory

@@ -43,6 +43,31 @@ static pool the_pool = {
     .has_left = PTHREAD_COND_INITIALIZER,
 };
 
+// ---- fork ---------------------------------------------------------------------------------------
+
+static void lock_pool(void) {
+  pthread_mutex_lock(&the_pool.lock);
+}
+
+static void unlock_pool(void) {
+  pthread_mutex_unlock(&the_pool.lock);
+}
+
+// The child has none of the workers, and jobs of other threads are not its own.
+static void begin_anew(void) {
+  the_pool.workers = 0;
+  the_pool.jobs = NULL;
+  pthread_mutex_init(&the_pool.lock, NULL);
+  pthread_cond_init(&the_pool.has_job, NULL);
+  pthread_cond_init(&the_pool.has_left, NULL);
+}
+
+static void watch_forks(void) {
+  (void)pthread_atfork(lock_pool, unlock_pool, begin_anew);
+}
+
+// ---- jobs ---------------------------------------------------------------------------------------
+
 uint32_t pool_cpu_count(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set)) return 1;
@@ -132,6 +157,8 @@ static void start_workers(pool *p, uint32_t wanted) {
 }
 
 static void publish(pool *p, job *j) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
   pthread_mutex_lock(&p->lock);
   start_workers(p, j->places);
   j->next = p->jobs;

@@ -3,7 +3,8 @@
 // Persistent worker threads. The caller of pool_run works too, so a job of one item, or with one
 // thread, runs in place: no lock, no system call, no allocation. Several threads may run jobs at
 // the same time. The pool is process-wide: workers are started when a job first asks for them and
-// sleep when there is nothing to do.
+// sleep when there is nothing to do. A child of fork() has a pool without workers, which starts its
+// own.
 #ifndef VYRE_BASE_POOL_H
 #define VYRE_BASE_POOL_H
 

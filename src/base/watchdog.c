@@ -40,6 +40,25 @@ static void *keep_watch(void *unused) {
   return NULL;
 }
 
+static void lock_dog(void) {
+  pthread_mutex_lock(&dog.lock);
+}
+
+static void unlock_dog(void) {
+  pthread_mutex_unlock(&dog.lock);
+}
+
+// The child of a fork has no thread that watches, and what other threads armed is not its own.
+static void begin_anew(void) {
+  dog.armed = NULL;
+  dog.is_running = false;
+  pthread_mutex_init(&dog.lock, NULL);
+}
+
+static void watch_forks(void) {
+  (void)pthread_atfork(lock_dog, unlock_dog, begin_anew);
+}
+
 static bool start(void) {
   if (dog.is_running) return true;
   pthread_condattr_t attributes;
@@ -54,6 +73,8 @@ static bool start(void) {
 }
 
 bool watchdog_arm(watch *w, uint64_t deadline_ns, volatile uint32_t *flag) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
   pthread_mutex_lock(&dog.lock);
   bool ok = start();
   if (ok) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Sets a flag when a moment has passed, for work that polls the flag. One sleeping thread serves
-// the whole process; it is started by the first watch. Any thread.
+// the whole process; it is started by the first watch, in a child of fork() by the first there. Any
+// thread.
 #ifndef VYRE_BASE_WATCHDOG_H
 #define VYRE_BASE_WATCHDOG_H
 

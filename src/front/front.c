@@ -2,12 +2,15 @@
 #include "front/front.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/fpenv.h"
 #include "base/module.h"
 #include "ir/limits.h"
 
 #include <string.h>
 
+// clang has locks of its own, which a child of fork() must not find taken: with VYRE_OK they are
+// held, until fork_let_go.
 static vyre_status open_front(const char *text, size_t size, const char *name, front_source *source,
                               const front_module **module, vyre_error *error) {
   if (!text && size)
@@ -19,14 +22,15 @@ static vyre_status open_front(const char *text, size_t size, const char *name, f
   if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) text += 3, size -= 3; // the mark of UTF-8
   *source = (front_source){text, size, name && *name ? name : "<text>"};
   const void *table;
-  vyre_status status = module_find(FRONT_MODULE_FILE, FRONT_MODULE_SYMBOL, &table, error);
+  vyre_status status = fork_hold(error);
   if (status != VYRE_OK) return status;
-  *module = table;
-  if ((*module)->abi_version != FRONT_ABI_VERSION)
-    return error_set(error, VYRE_ERROR_BACKEND,
-                     "%s is of another version. Fix: install the one that came with libvyre",
-                     FRONT_MODULE_FILE);
-  return VYRE_OK;
+  status = module_find(FRONT_MODULE_FILE, FRONT_MODULE_SYMBOL, &table, error);
+  if (status == VYRE_OK && (*module = table)->abi_version != FRONT_ABI_VERSION)
+    status = error_set(error, VYRE_ERROR_BACKEND,
+                       "%s is of another version. Fix: install the one that came with libvyre",
+                       FRONT_MODULE_FILE);
+  if (status != VYRE_OK) fork_let_go();
+  return status;
 }
 
 static bool are_locals_given(const vyre_opencl_options *o) {
@@ -51,7 +55,9 @@ vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *
   vyre_status status = open_front(text, size, name, &source, &module, error);
   if (status != VYRE_OK) return status;
   static const vyre_opencl_options none = {0};
-  return module->program(&source, options ? options : &none, out, error);
+  status = module->program(&source, options ? options : &none, out, error);
+  fork_let_go();
+  return status;
 }
 
 vyre_status vyre_opencl_kernels(const char *text, size_t size, const char *name,
@@ -66,5 +72,7 @@ vyre_status vyre_opencl_kernels(const char *text, size_t size, const char *name,
   const front_module *module = NULL;
   vyre_status status = open_front(text, size, name, &source, &module, error);
   if (status != VYRE_OK) return status;
-  return module->kernels(&source, build_options ? build_options : "", out, count, error);
+  status = module->kernels(&source, build_options ? build_options : "", out, count, error);
+  fork_let_go();
+  return status;
 }

@@ -14,6 +14,7 @@
 #include "profile/store_db.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,32 @@ __attribute__((format(printf, 2, 3))) static void tell(const store *s, const cha
   note_tell(s->notes, &note);
 }
 
+// ---- fork --------------------------------------------------------------------------------------
+
+// SQLite keeps facts about files for the whole process, among them which locks it has. A child of
+// fork() inherits the facts without the locks, so it must neither use nor close a connection of its
+// parent, nor open one of its own.
+static atomic_uint connections; // open, or being opened
+static bool has_parents;        // there were some when this process was forked
+
+static void in_child(void) {
+  has_parents = has_parents || atomic_load(&connections);
+}
+
+static void watch_forks(void) {
+  (void)pthread_atfork(NULL, NULL, in_child);
+}
+
+static vyre_status check_process(vyre_error *error) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+  if (!has_parents) return VYRE_OK;
+  return error_set(
+      error, VYRE_ERROR_UNSUPPORTED,
+      "the evidence store was open when this process was forked, and cannot be used in "
+      "it. Fix: fork before the first runtime is made");
+}
+
 // ---- one connection ----------------------------------------------------------------------------
 
 void store_disconnect(store *s) {
@@ -65,6 +92,7 @@ void store_disconnect(store *s) {
     sqlite3_finalize(s->statements[i]);
     s->statements[i] = NULL;
   }
+  if (s->db) atomic_fetch_sub(&connections, 1);
   sqlite3_close(s->db);
   s->db = NULL;
 }
@@ -86,10 +114,12 @@ static char *immutable_uri(const char *path) {
 static int connect(store *s, int flags, bool immutable) {
   char *name = immutable ? immutable_uri(s->path) : s->path;
   if (!name) return SQLITE_NOMEM;
+  atomic_fetch_add(&connections, 1);
   int code = sqlite3_open_v2(name, &s->db,
                              flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                                  (immutable ? SQLITE_OPEN_URI : 0),
                              s->options.vfs);
+  if (!s->db) atomic_fetch_sub(&connections, 1);
   if (immutable) free(name);
   if (code != SQLITE_OK) return code;
   sqlite3_busy_timeout(s->db, (int)s->options.busy_timeout_ms);
@@ -348,7 +378,8 @@ vyre_status store_open(const store_options *options, const note_sink *notes, sto
   store *s = store_new(options, notes, error);
   if (!s) return error->status;
   identity who = OURS;
-  vyre_status status = file_check_own(s->path, error);
+  vyre_status status = check_process(error);
+  if (status == VYRE_OK) status = file_check_own(s->path, error);
   if (status != VYRE_OK) {
     store_close(s);
     return status;

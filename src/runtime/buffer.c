@@ -28,6 +28,8 @@ vyre_status vyre_buffer_new(vyre_runtime *rt, size_t size_bytes, vyre_buffer **o
     return error_set(error, VYRE_ERROR_LIMIT,
                      "a buffer of %zu bytes is above what a program can use. Fix: split it",
                      size_bytes);
+  vyre_status status = runtime_check(rt, error);
+  if (status != VYRE_OK) return status;
   vyre_buffer *b = malloc(sizeof *b);
   if (!b || !resident_init(b, size_bytes)) {
     free(b);
@@ -44,7 +46,7 @@ vyre_status vyre_buffer_new(vyre_runtime *rt, size_t size_bytes, vyre_buffer **o
 
 void vyre_buffer_free(vyre_buffer *b) {
   FPENV_SCOPE;
-  if (!b) return;
+  if (!b || b->generation != fork_generation()) return; // it is the parent's
   vyre_runtime *rt = b->runtime;
   pthread_mutex_lock(&rt->lock);
   vyre_buffer **at = &rt->buffers;
@@ -60,6 +62,7 @@ static vyre_status check_range(const vyre_buffer *b, size_t offset, const void *
   if (!b || (!data && size_bytes))
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "a buffer was read or written with NULL. Fix: pass a buffer and memory");
+  if (b->generation != fork_generation()) return fork_check(b->generation, "this buffer", error);
   if (offset <= b->size_bytes && size_bytes <= b->size_bytes - offset) return VYRE_OK;
   return error_set(error, VYRE_ERROR_ARGUMENT,
                    "%zu bytes at %zu are outside of a buffer of %zu. Fix: stay inside, or make it "

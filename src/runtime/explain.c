@@ -5,6 +5,7 @@
 #include "base/fpenv.h"
 #include "base/strbuf.h"
 #include "runtime/kernel.h"
+#include "runtime/runtime.h"
 
 #include <string.h>
 
@@ -67,6 +68,8 @@ vyre_status vyre_kernel_explain(vyre_kernel *k, char **out, vyre_error *error) {
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_kernel_explain was called with NULL. Fix: pass a kernel and where the "
                      "text goes");
+  vyre_status status = runtime_check(k->runtime, error);
+  if (status != VYRE_OK) return status;
   strbuf s = {0};
   strbuf_printf(&s, "%s\n", k->program->name);
   pthread_mutex_lock(&k->lock);

@@ -82,7 +82,8 @@ static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
 
 vyre_status kernel_check_arguments(const vyre_kernel *k, const vyre_dispatch_args *args,
                                    vyre_error *error) {
-  if (k && args && (args->buffers || args->handles || !args->buffer_count)) return VYRE_OK;
+  if (k && args && (args->buffers || args->handles || !args->buffer_count))
+    return runtime_check(k->runtime, error);
   return error_set(error, VYRE_ERROR_ARGUMENT,
                    "a kernel was dispatched with NULL. Fix: pass a kernel, arguments and as many "
                    "spans as buffer_count says");
@@ -148,6 +149,8 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
                      "vyre_runtime_load was called with NULL. Fix: pass a runtime, a program and "
                      "where the kernel goes");
   *out = NULL;
+  vyre_status status = runtime_check(rt, error);
+  if (status != VYRE_OK) return status;
   vyre_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_out_of_memory(error);
   k->runtime = rt;
@@ -168,7 +171,7 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
 
 void vyre_kernel_free(vyre_kernel *k) {
   FPENV_SCOPE;
-  if (!k) return;
+  if (!k || runtime_check(k->runtime, NULL) != VYRE_OK) return; // it is the parent's
   vyre_runtime *rt = k->runtime;
   // Jobs that mention the kernel end first; a submitted dispatch may still begin one.
   submit_wait(k);

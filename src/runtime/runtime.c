@@ -104,6 +104,7 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
   vyre_runtime *rt = calloc(1, sizeof *rt);
   if (!rt) return error_out_of_memory(error);
   rt->options = *options;
+  rt->generation = fork_generation();
   if (options->backend) snprintf(rt->backend, sizeof rt->backend, "%s", options->backend);
   rt->options.backend = NULL; // the copy is what counts
   pthread_mutex_init(&rt->lock, NULL);
@@ -131,14 +132,14 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
 
 void vyre_runtime_settle(vyre_runtime *rt) {
   FPENV_SCOPE;
-  if (!rt) return;
+  if (!rt || runtime_check(rt, NULL) != VYRE_OK) return; // nothing is under way in this process
   if (rt->worker) worker_wait_idle(rt->worker);
   evidence_flush(rt);
 }
 
 void vyre_runtime_free(vyre_runtime *rt) {
   FPENV_SCOPE;
-  if (!rt) return;
+  if (!rt || runtime_check(rt, NULL) != VYRE_OK) return; // it is the parent's
   worker_free(rt->submitter); // what waits for its turn completes with an error
   worker_free(rt->worker);
   rt->worker = NULL;

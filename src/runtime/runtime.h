@@ -5,6 +5,7 @@
 #ifndef VYRE_RUNTIME_RUNTIME_H
 #define VYRE_RUNTIME_RUNTIME_H
 
+#include "base/fork.h"
 #include "policy/route_table.h"
 #include "policy/tune.h"
 #include "runtime/evidence.h"
@@ -25,8 +26,15 @@ struct vyre_runtime {
   pthread_mutex_t lock; // of the lists and the notices
   vyre_kernel *kernels;
   vyre_buffer *buffers;
-  uint32_t notices; // bits of what the user was told already
+  uint32_t notices;    // bits of what the user was told already
+  unsigned generation; // see base/fork.h: in a child of fork() nothing of a runtime works
 };
+
+// Whether the runtime belongs to this process.
+static inline vyre_status runtime_check(const vyre_runtime *rt, vyre_error *error) {
+  return rt->generation == fork_generation() ? VYRE_OK
+                                             : fork_check(rt->generation, "this runtime", error);
+}
 
 // What the user is told once.
 enum {

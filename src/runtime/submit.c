@@ -84,7 +84,9 @@ vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
 }
 
 bool vyre_completion_is_done(const vyre_completion *c) {
-  return c && atomic_load_explicit(&((vyre_completion *)c)->is_done, memory_order_acquire);
+  if (!c) return false;
+  if (runtime_check(c->kernel->runtime, NULL) != VYRE_OK) return true; // waiting says what is wrong
+  return atomic_load_explicit(&((vyre_completion *)c)->is_done, memory_order_acquire);
 }
 
 vyre_status vyre_completion_wait(vyre_completion *c, vyre_error *error) {
@@ -93,6 +95,8 @@ vyre_status vyre_completion_wait(vyre_completion *c, vyre_error *error) {
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_completion_wait was called with NULL. Fix: pass what vyre_kernel_submit "
                      "gave");
+  vyre_status ours = runtime_check(c->kernel->runtime, error);
+  if (ours != VYRE_OK) return ours;
   if (!vyre_completion_is_done(c)) {
     vyre_runtime *rt = c->kernel->runtime;
     pthread_mutex_lock(&rt->submit_lock);

@@ -7,6 +7,7 @@
 #include "backend/cache.h"
 #include "backend/cpu/host.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/module.h"
 
 #include <llvm/Config/llvm-config.h>
@@ -149,15 +150,25 @@ static bool load_cached(const cache_key *key, uint32_t region_count, cpu_kernels
   return ok;
 }
 
+// LLVM has locks of its own, which a child of fork() must not find taken.
+vyre_status cpu_generate(const vyre_program *p, const cpu_options *options, cpu_code *code,
+                         vyre_error *error) {
+  const cpu_codegen *generator;
+  vyre_status status = fork_hold(error);
+  if (status != VYRE_OK) return status;
+  status = cpu_codegen_get(&generator, error);
+  if (status == VYRE_OK) status = generator->compile(p, options, code, error);
+  fork_let_go();
+  return status;
+}
+
 vyre_status cpu_kernels_get(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
                             vyre_error *error) {
   cache_key key;
   make_key(&key, p, options);
   if (load_cached(&key, p->region_count, out)) return VYRE_OK;
-  const cpu_codegen *generator;
   cpu_code code = {0};
-  vyre_status status = cpu_codegen_get(&generator, error);
-  if (status == VYRE_OK) status = generator->compile(p, options, &code, error);
+  vyre_status status = cpu_generate(p, options, &code, error);
   if (status == VYRE_OK) {
     store(&key, &code);
     status = load(&code, out, error);

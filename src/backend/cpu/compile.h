@@ -24,7 +24,10 @@ void cpu_kernels_fini(cpu_kernels *kernels);
 
 // Whether there is a generator, without loading it.
 vyre_status cpu_codegen_check(vyre_error *error);
-// The generator itself, for `vyre compile --emit` and remarks. Loads LLVM.
+// What the generator makes of a program, for those who want to see it. `code` begins as zeros.
+vyre_status cpu_generate(const vyre_program *program, const cpu_options *options, cpu_code *code,
+                         vyre_error *error);
+// The generator itself. Loads LLVM.
 vyre_status cpu_codegen_get(const cpu_codegen **out, vyre_error *error);
 
 #endif

@@ -22,7 +22,6 @@ static char **text_of(cpu_code *code, cpu_form form) {
 
 static vyre_status generate(vyre_program *program, cpu_form form, const backend_form_options *o,
                             char **text, size_t *size, vyre_error *error) {
-  const cpu_codegen *generator;
   vyre_program *expanded = NULL;
   cpu_options options = {.width = o->vector_width,
                          .tier = o->tier,
@@ -32,8 +31,7 @@ static vyre_status generate(vyre_program *program, cpu_form form, const backend_
                          .source_name = o->source_name};
   cpu_code code = {0};
   vyre_status status = math_expand(program, &expanded, error);
-  if (status == VYRE_OK) status = cpu_codegen_get(&generator, error);
-  if (status == VYRE_OK) status = generator->compile(expanded, &options, &code, error);
+  if (status == VYRE_OK) status = cpu_generate(expanded, &options, &code, error);
   if (status == VYRE_OK) {
     char **made = text_of(&code, form);
     *text = *made ? *made : strdup("");

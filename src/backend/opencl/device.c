@@ -4,9 +4,11 @@
 #include "backend/backend.h"
 #include "backend/opencl/bugs.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/vec.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +17,8 @@ typedef vec(opencl_device) device_list;
 static device_list devices;
 static vyre_error find_error;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool is_found;
+static unsigned generation; // in which they were found
 
 // ---- asking -------------------------------------------------------------------------------------
 
@@ -178,6 +182,7 @@ static void number_twins(void) {
 }
 
 static void find_all(void) {
+  generation = fork_generation();
   const opencl_api *cl = opencl_api_get(&find_error);
   cl_platform_id platforms[32];
   cl_uint count = 0;
@@ -193,8 +198,27 @@ static void find_all(void) {
               "CPU, and look at the output of clinfo");
 }
 
-opencl_device *opencl_devices(uint32_t *count, vyre_error *error) {
+vyre_status opencl_check_process(vyre_error *error) {
+  if (generation == fork_generation() || !devices.count) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                   "OpenCL was used before this process was forked, and its drivers do not survive "
+                   "that. Fix: use another backend here, or OpenCL only after the fork");
+}
+
+// Drivers have threads and locks of their own.
+static vyre_status find_once(vyre_error *error) {
+  if (atomic_load_explicit(&is_found, memory_order_acquire)) return opencl_check_process(error);
+  vyre_status status = fork_hold(error);
+  if (status != VYRE_OK) return status;
   pthread_once(&once, find_all);
+  atomic_store_explicit(&is_found, true, memory_order_release);
+  fork_let_go();
+  return opencl_check_process(error);
+}
+
+opencl_device *opencl_devices(uint32_t *count, vyre_error *error) {
+  *count = 0;
+  if (find_once(error) != VYRE_OK) return NULL;
   *count = (uint32_t)devices.count;
   if (devices.count) return devices.at;
   if (error) *error = find_error;

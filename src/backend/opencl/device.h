@@ -27,6 +27,8 @@ typedef struct opencl_device {
   atomic_bool is_lost;
 } opencl_device;
 
+// Whether OpenCL can be used in this process: not in a child of one that used it.
+vyre_status opencl_check_process(vyre_error *error);
 // The list and its length; NULL with an error when there is no OpenCL at all.
 opencl_device *opencl_devices(uint32_t *count, vyre_error *error);
 

@@ -50,7 +50,7 @@ static vyre_status opencl_probe(const backend *self, vyre_device *devices, uint3
 
 static void opencl_release(void *state) {
   opencl_state *s = state;
-  if (!s) return;
+  if (!s || opencl_check_process(NULL) != VYRE_OK) return; // it belongs to the parent
   for (int way = 0; way < WAY_COUNT; way++) {
     for (instance *next; s->at_rest[way]; s->at_rest[way] = next) {
       next = s->at_rest[way]->next;
@@ -175,7 +175,8 @@ static vyre_status opencl_dispatch(void *state, const launch *l, vyre_report *re
   int way = choose_way(s, l);
   instance *i;
   bool is_stuck = false;
-  vyre_status status = take_instance(s, way, &i, error);
+  vyre_status status = opencl_check_process(error);
+  if (status == VYRE_OK) status = take_instance(s, way, &i, error);
   if (status != VYRE_OK) return status;
   status = instance_submit(i, l, error);
   if (status == VYRE_OK) status = instance_finish(i, l, report, &is_stuck, error);
