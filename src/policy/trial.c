@@ -59,6 +59,19 @@ static uint64_t needed_gain(const trial_candidate *a, const trial_candidate *b,
   return noise > margin ? noise : margin;
 }
 
+// Whether no sample of one is as slow as any of the other's, and the medians are far apart: then it
+// does not matter how far the slow one's scatter.
+static bool is_apart(const trial_candidate *fast, const trial_candidate *slow) {
+  enum { FAR = 10 }; // one part in so many of the slow one's median
+  if (fast->sample_count < TRIAL_ROUNDS || slow->sample_count < TRIAL_ROUNDS) return false;
+  uint64_t most = 0, least = UINT64_MAX;
+  for (uint32_t i = 0; i < fast->sample_count; i++)
+    if (fast->samples[i] > most) most = fast->samples[i];
+  for (uint32_t i = 0; i < slow->sample_count; i++)
+    if (slow->samples[i] < least) least = slow->samples[i];
+  return most < least && slow->median_ns - fast->median_ns > slow->median_ns / FAR;
+}
+
 trial_decision trial_decide(trial_candidate *candidates, uint32_t count, int default_index,
                             uint32_t margin_bps) {
   trial_decision d = {TRIAL_NONE, TRIAL_NONE, TRIAL_NO_CANDIDATE};
@@ -80,7 +93,7 @@ trial_decision trial_decide(trial_candidate *candidates, uint32_t count, int def
   uint64_t gain = usual->median_ns - fastest->median_ns;
   if (usual == fastest) {
     d.reason = TRIAL_DEFAULT_FASTEST;
-  } else if (gain <= needed_gain(fastest, usual, margin_bps)) {
+  } else if (gain <= needed_gain(fastest, usual, margin_bps) && !is_apart(fastest, usual)) {
     d.reason = TRIAL_WITHIN_NOISE;
     d.winner = default_index;
   }
