@@ -13,10 +13,10 @@
 enum { BATCH = 256, OPS = 64, DISPATCHES = 1000000, KEYS = 100000 };
 
 static char names[KEYS][24];
+static uint8_t prints[KEYS][STORE_FINGERPRINT];
 
 // A dispatch is a region record and a latency sample; the writer joins those of one key.
 static void append_dispatches(store *s, uint64_t dispatches) {
-  static const uint8_t fingerprint[STORE_FINGERPRINT] = {7};
   static uint64_t ns[BATCH];
   vyre_error error;
   for (uint64_t done = 0; done < dispatches; done += BATCH) {
@@ -25,8 +25,10 @@ static void append_dispatches(store *s, uint64_t dispatches) {
     for (uint32_t i = 0; i < BATCH; i++) ns[i] = 1000 + (done + i) % 977;
     for (uint32_t i = 0; i < OPS; i++) {
       uint32_t each = BATCH / OPS;
-      regions[i] = (store_region){"cpu", names[i], {each, each * 1000, 1976, each * 64, 0, 0}};
-      latencies[i] = (store_latency){"cpu", names[i], "cpu", fingerprint, 12, ns + i * each, each};
+      regions[i] =
+          (store_region){"cpu", prints[i], names[i], {each, each * 1000, 1976, each * 64, 0, 0}};
+      latencies[i] =
+          (store_latency){"cpu", names[i], prints[i], 12, "", "cpu full", "b", ns + i * each, each};
     }
     store_batch batch = {
         .regions = regions, .region_count = OPS, .latencies = latencies, .latency_count = OPS};
@@ -35,19 +37,17 @@ static void append_dispatches(store *s, uint64_t dispatches) {
 }
 
 static void append_keys(store *s) {
-  static const uint8_t fingerprint[STORE_FINGERPRINT] = {7};
   static store_latency latencies[KEYS];
   static uint64_t ns[3] = {1, 2, 3};
   vyre_error error;
   for (uint32_t i = 0; i < KEYS; i++)
-    latencies[i] = (store_latency){"cpu", names[i], "cpu", fingerprint, 12, ns, 3};
+    latencies[i] = (store_latency){"cpu", names[i], prints[i], 12, "", "cpu full", "b", ns, 3};
   for (uint32_t i = 0; i < KEYS; i += 1000)
     must(store_append(s, &(store_batch){.latencies = latencies + i, .latency_count = 1000}, &error),
          &error);
 }
 
 static double open_and_read_ms(const char *path) {
-  static const uint8_t fingerprint[STORE_FINGERPRINT] = {7};
   store *s;
   vyre_error error;
   arena memory = ARENA_INIT;
@@ -55,9 +55,7 @@ static double open_and_read_ms(const char *path) {
   uint32_t count;
   uint64_t begin = clock_now_ns();
   must(store_open(&(store_options){.path = path}, NULL, &s, &error), &error);
-  must(store_load_latencies(s, "cpu", names[KEYS / 2], fingerprint, 12, &memory, &rows, &count,
-                            &error),
-       &error);
+  must(store_load_latencies(s, prints[KEYS / 2], &memory, &rows, &count, &error), &error);
   double ms = (double)(clock_now_ns() - begin) * 1e-6;
   if (count != 1) exit(2);
   arena_free(&memory);
@@ -68,7 +66,10 @@ static double open_and_read_ms(const char *path) {
 static bool measure_store(void) {
   char path[4200];
   snprintf(path, sizeof path, "%s/bench.db", getenv("VYRE_HOME"));
-  for (int i = 0; i < KEYS; i++) snprintf(names[i], sizeof *names, "op.kernel.%d", i);
+  for (int i = 0; i < KEYS; i++) {
+    snprintf(names[i], sizeof *names, "op.kernel.%d", i);
+    memcpy(prints[i], &i, sizeof i);
+  }
   store *s;
   vyre_error error;
   must(store_open(&(store_options){.path = path}, NULL, &s, &error), &error);

@@ -50,6 +50,12 @@ typedef struct backend {
                          const vyre_compile_options *options, const volatile uint32_t *stop,
                          void **state, vyre_error *error);
 
+  // The same from code that was compiled before and is at hand, in a few milliseconds at most;
+  // VYRE_ERROR_UNSUPPORTED when there is none. NULL where compiled code is not kept. Any thread.
+  vyre_status (*compile_cached)(const struct backend *self, vyre_program *program,
+                                const vyre_compile_options *options, void **state,
+                                vyre_error *error);
+
   // Runs all regions in order and returns when their effects are visible in the host's spans.
   // Fills report->device_ns, operations and the region rows; wall time is the caller's to take.
   // Any thread, also at once on one state.
@@ -83,6 +89,11 @@ const backend_form *backend_form_at(uint32_t index);
 // One more backend, behind those of the table; NULL removes it. For tests of what happens when a
 // backend misbehaves; not while anything else runs.
 void backend_set_extra(const backend *extra);
+
+// vyre_compile, but only when the code is at hand: see compile_cached.
+vyre_status executable_from_cache(vyre_program *program, const char *backend,
+                                  const vyre_compile_options *options, vyre_executable **out,
+                                  vyre_error *error);
 
 // What a compiled program is made of, for the runtime and the tools.
 const vyre_program *executable_program(const vyre_executable *executable);

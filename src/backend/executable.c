@@ -33,6 +33,37 @@ const char *vyre_executable_backend(const vyre_executable *e) {
   return e ? e->backend->id : NULL;
 }
 
+// limited_compile, or a backend's compile_cached.
+typedef vyre_status (*compile_function)(const backend *self, vyre_program *program,
+                                        const vyre_compile_options *options, void **state,
+                                        vyre_error *error);
+
+static vyre_status make(vyre_program *program, const backend *b, compile_function compile,
+                        const vyre_compile_options *options, vyre_executable **out,
+                        vyre_error *error) {
+  vyre_executable *made = calloc(1, sizeof *made);
+  if (!made) return error_out_of_memory(error);
+  vyre_compile_options defaults = {0};
+  vyre_status status = compile(b, program, options ? options : &defaults, &made->state, error);
+  if (status != VYRE_OK) {
+    free(made);
+    return status;
+  }
+  made->backend = b;
+  made->program = vyre_program_retain(program);
+  *out = made;
+  return VYRE_OK;
+}
+
+vyre_status executable_from_cache(vyre_program *program, const char *id,
+                                  const vyre_compile_options *options, vyre_executable **out,
+                                  vyre_error *error) {
+  const backend *b = backend_find(id);
+  if (b && b->compile_cached) return make(program, b, b->compile_cached, options, out, error);
+  return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                   "backend `%s` keeps no compiled code. Fix: compile the program", id);
+}
+
 vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compile_options *options,
                          vyre_executable **out, vyre_error *error) {
   FPENV_SCOPE;
@@ -43,19 +74,7 @@ vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compi
   *out = NULL;
   const backend *b = backend_find(id);
   if (!b) return backend_unknown(id, error);
-  vyre_executable *made = calloc(1, sizeof *made);
-  if (!made) return error_out_of_memory(error);
-  vyre_compile_options defaults = {0};
-  vyre_status status =
-      limited_compile(b, program, options ? options : &defaults, &made->state, error);
-  if (status != VYRE_OK) {
-    free(made);
-    return status;
-  }
-  made->backend = b;
-  made->program = vyre_program_retain(program);
-  *out = made;
-  return VYRE_OK;
+  return make(program, b, limited_compile, options, out, error);
 }
 
 void vyre_executable_release(vyre_executable *e) {

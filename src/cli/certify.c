@@ -8,6 +8,7 @@
 #include "cli/route_json.h"
 #include "cli/show.h"
 #include "policy/route.h"
+#include "policy/variant_name.h"
 #include "profile/size_class.h"
 
 #include <stdio.h>
@@ -98,19 +99,26 @@ static uint32_t gather(measure *m, candidate *candidates, route_backend *backend
 static void keep_samples(measure *m, const candidate *candidates, uint32_t count,
                          uint32_t size_class) {
   store_latency rows[MAX_BACKENDS];
+  char names[MAX_BACKENDS][VARIANT_TEXT], build[BUILD_TEXT];
   uint32_t kept = 0;
   uint8_t fingerprint[32];
   vyre_error error;
+  build_name(build);
   vyre_program_fingerprint(m->program.program, fingerprint);
-  for (uint32_t i = 0; i < count; i++)
+  for (uint32_t i = 0; i < count; i++) {
+    variant_name name = {.backend = candidates[i].id, .passes = PASSES_RELEASE};
+    variant_name_format(&name, names[i]);
     if (candidates[i].sample_count)
-      rows[kept++] = (store_latency){candidates[i].device.adapter,
-                                     vyre_program_name(m->program.program),
-                                     candidates[i].id,
-                                     fingerprint,
-                                     size_class,
-                                     candidates[i].samples,
-                                     candidates[i].sample_count};
+      rows[kept++] = (store_latency){.device = candidates[i].device.adapter,
+                                     .op = vyre_program_name(m->program.program),
+                                     .fingerprint = fingerprint,
+                                     .size_class = size_class,
+                                     .work = "",
+                                     .variant = names[i],
+                                     .build = build,
+                                     .ns = candidates[i].samples,
+                                     .count = candidates[i].sample_count};
+  }
   if (!m->store || !kept || store_is_read_only(m->store)) return;
   store_batch batch = {.latencies = rows, .latency_count = kept};
   if (store_append(m->store, &batch, &error) != VYRE_OK) note_tell(&m->notes, &error);

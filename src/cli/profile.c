@@ -79,10 +79,11 @@ static vyre_status show(const profile *p, store *s, vyre_error *error) {
                    .list = p->cli->json ? json_array() : NULL};
   vyre_status status = store_count(s, &n, error);
   if (status == VYRE_OK && !state.list)
-    printf("%s: %s; %llu regions, %llu latencies, %llu tunings, %llu speculations, %llu pass "
-           "rows; %llu from other machines\n",
+    printf("%s: %s; %llu regions, %llu latencies, %llu codes, %llu decisions, %llu tunings, %llu "
+           "speculations, %llu pass rows; %llu from other machines\n",
            store_path(s), show_bytes(n.size_bytes, size), (unsigned long long)n.regions,
-           (unsigned long long)n.latencies, (unsigned long long)n.tunings,
+           (unsigned long long)n.latencies, (unsigned long long)n.codes,
+           (unsigned long long)n.decisions, (unsigned long long)n.tunings,
            (unsigned long long)n.speculations, (unsigned long long)n.pass_rows,
            (unsigned long long)n.foreign);
   if (status == VYRE_OK) status = store_visit(s, show_line, &state, error);

@@ -9,6 +9,7 @@
 #include "cli/npy.h"
 #include "cli/number.h"
 #include "cli/show.h"
+#include "runtime/kernel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ typedef struct options {
   uint32_t grid_count;
   uint64_t repeat, timeout_ns, fuel;
   uint64_t begin_ns; // of the command; the time limit counts from here
-  bool explain;      // run as a program would, through the runtime, and say what it decided
+  bool explain;      // say what the runtime decided
 } options;
 
 typedef struct result {
@@ -42,7 +43,6 @@ typedef struct result {
   vyre_report report;
   uint64_t *wall_ns; // one per repetition, sorted
   uint64_t repeat;
-  vyre_executable *executable; // one of these two ran it
   vyre_runtime *runtime;
   char *explained; // NULL: not asked for
 } result;
@@ -174,13 +174,7 @@ static uint64_t time_left(const options *o) {
   return o->timeout_ns > spent ? o->timeout_ns - spent : o->timeout_ns != 0;
 }
 
-// One of the two is not NULL.
-typedef struct target {
-  vyre_executable *executable;
-  vyre_kernel *kernel;
-} target;
-
-static vyre_status dispatch_all(target t, const bindings *b, const options *o, result *r,
+static vyre_status dispatch_all(vyre_kernel *kernel, const bindings *b, const options *o, result *r,
                                 vyre_error *error) {
   vyre_dispatch_args args = {.params = b->params,
                              .param_count = b->param_count,
@@ -194,33 +188,13 @@ static vyre_status dispatch_all(target t, const bindings *b, const options *o, r
     for (uint32_t k = 0; n && k < b->span_count; k++)
       if (saved[k]) memcpy(b->spans[k].data, saved[k], b->spans[k].size_bytes);
     args.timeout_ns = time_left(o);
-    status = t.kernel ? vyre_kernel_dispatch(t.kernel, &args, &r->report, error)
-                      : vyre_dispatch(t.executable, &args, &r->report, error);
+    status = vyre_kernel_dispatch(kernel, &args, &r->report, error);
     r->wall_ns[r->repeat++] = r->report.wall_ns;
   }
   for (uint32_t k = 0; saved && k < b->span_count; k++) free(saved[k]);
   free(saved);
   qsort(r->wall_ns, r->repeat, sizeof *r->wall_ns, by_value);
   return status;
-}
-
-// Without --backend this CPU runs the program, or the interpreter where the CPU backend cannot:
-// its module is not installed, or operations are to be counted, which only the interpreter does.
-static vyre_status compile(vyre_program *program, const options *o, vyre_executable **out,
-                           vyre_error *error) {
-  vyre_compile_options how = {.timeout_ns = time_left(o)};
-  if (o->backend) return vyre_compile(program, o->backend, &how, out, error);
-  vyre_status status = o->fuel ? VYRE_ERROR_UNSUPPORTED
-                               : vyre_compile(program, backend_usual()->id, &how, out, error);
-  bool can_interpret = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
-  if (!can_interpret) return status;
-  if (!o->fuel) {
-    vyre_error note;
-    error_set(&note, status, "the interpreter runs this, slowly: %.500s", error->message);
-    cli_note(&note);
-  }
-  how.timeout_ns = time_left(o);
-  return vyre_compile(program, backend_oracle()->id, &how, out, error);
 }
 
 static void print_notice(void *context, const char *message) {
@@ -230,39 +204,38 @@ static void print_notice(void *context, const char *message) {
   cli_note(&note);
 }
 
-// As a program runs it: routed, learned about in the background, specialised.
-static vyre_status run_explained(vyre_program *program, const bindings *b, const options *o,
-                                 result *r, vyre_error *error) {
-  vyre_runtime_options options = {
-      .backend = o->backend, .specialise = true, .notice = print_notice};
+// As any program runs it: where it was decided before, learned about in the background. Only the
+// interpreter counts operations.
+static vyre_status run_kernel(vyre_program *program, const bindings *b, const options *o, result *r,
+                              vyre_error *error) {
+  vyre_runtime_options options = {.backend = o->backend ? o->backend
+                                             : o->fuel  ? backend_oracle()->id
+                                                        : NULL,
+                                  .specialise = o->explain,
+                                  .notice = print_notice};
   vyre_kernel *kernel;
   vyre_status status = vyre_runtime_new(&options, &r->runtime, error);
   if (status == VYRE_OK) status = vyre_runtime_load(r->runtime, program, &kernel, error);
+  if (status == VYRE_OK) status = dispatch_all(kernel, b, o, r, error);
   if (status != VYRE_OK) return status;
-  r->backend = "the runtime";
-  status = dispatch_all((target){.kernel = kernel}, b, o, r, error);
-  if (status != VYRE_OK) return status;
+  r->backend = kernel_backend(kernel);
+  if (!o->explain) return VYRE_OK;
   vyre_runtime_settle(r->runtime); // what was begun is part of the answer
   return vyre_kernel_explain(kernel, &r->explained, error);
 }
 
-static vyre_status compile_and_run(vyre_program *program, const bindings *b, const options *o,
-                                   result *r, vyre_error *error) {
+static vyre_status run_bound(vyre_program *program, const bindings *b, const options *o, result *r,
+                             vyre_error *error) {
   uint32_t regions = vyre_program_region_count(program);
   r->report.regions = calloc(regions + 1, sizeof *r->report.regions);
   r->report.region_capacity = regions;
   r->wall_ns = calloc(o->repeat, sizeof *r->wall_ns);
   if (!r->report.regions || !r->wall_ns) return error_out_of_memory(error);
-  if (o->explain) return run_explained(program, b, o, r, error);
-  vyre_status status = compile(program, o, &r->executable, error);
-  if (status != VYRE_OK) return status;
-  r->backend = o->backend ? o->backend : vyre_executable_backend(r->executable);
-  return dispatch_all((target){.executable = r->executable}, b, o, r, error);
+  return run_kernel(program, b, o, r, error);
 }
 
 // Names in the report are borrowed from what ran.
 static void free_result(result *r) {
-  vyre_executable_release(r->executable);
   vyre_runtime_free(r->runtime);
   vyre_free(r->explained);
   free(r->report.regions);
@@ -412,7 +385,7 @@ static vyre_status run_program(const cli *c, const options *o, vyre_program *pro
   // A name that does not exist is found before the work, not after it.
   for (size_t i = 0; i < o->outputs.count && status == VYRE_OK; i++)
     if (!bind_find(&b, o->outputs.at[i].name, error)) status = error->status;
-  if (status == VYRE_OK) status = compile_and_run(program, &b, o, &r, error);
+  if (status == VYRE_OK) status = run_bound(program, &b, o, &r, error);
   if (status == VYRE_OK) status = give_results(c, program, &b, o, &r, error);
   free_result(&r);
   bind_free(&b);
@@ -468,10 +441,10 @@ const command run_command = {
     "                             OpenCL C\n"
     "  -w, --workgroup X[,Y[,Z]]  launch shape of elastic regions; the workgroup of OpenCL C\n"
     "  -DNAME=VALUE -Idir -cl-... options of OpenCL C\n"
-    "  -b, --backend ID           where to run (cpu); `vyre devices` lists them\n"
+    "  -b, --backend ID           where to run, whatever was decided; `vyre devices` lists them\n"
     "      --repeat N             run N times on the same input, report the best time\n"
-    "  -e, --explain              run as a program would, through the runtime that learns, and\n"
-    "                             say what it decided and why; worth it with --repeat\n"
+    "  -e, --explain              say what the runtime decided and why, with variants that have\n"
+    "                             arguments as constants; worth it with --repeat\n"
     "      --timeout SECONDS      give up after that long, reading and compiling included\n"
     "      --fuel N               give up after N operations\n"
     "      --json                 results as JSON\n"

@@ -2,6 +2,7 @@
 #include "policy/optimize.h"
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "ir/stats.h"
 
 #include <pthread.h>
@@ -57,13 +58,37 @@ static vyre_status select_region(const vyre_program *p, uint32_t r, const optimi
   vyre_status status = get_index(&index, error);
   if (status == VYRE_OK) status = region_stats(p, r, o, &stats, error);
   if (status != VYRE_OK) return status;
+  char key[HINTS_KEY];
+  hints_region_key(o->known_as ? o->known_as : p->fingerprint, p->regions[r].name, key);
   select_input input = {.profiles = profiles,
                         .stats = &stats,
-                        .op_id = p->name,
                         .region = p->regions[r].name,
+                        .region_key = key,
                         .hints = o->hints,
                         .report = o->previous};
   return select_passes(index, &input, out) ? VYRE_OK : error_out_of_memory(error);
+}
+
+// Whether a list of names with commas between them has this one.
+static bool list_has(const char *list, size_t size, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = list, *end = list + size; at < end;) {
+    const char *comma = memchr(at, ',', (size_t)(end - at));
+    size_t item = (size_t)((comma ? comma : end) - at);
+    if (item == length && !memcmp(at, name, length)) return true;
+    at += item + 1;
+  }
+  return false;
+}
+
+// The list of a region: the last one stands for those that have none.
+static void take_again(const char *selection, uint32_t r, size_t pass_count,
+                       select_decision *decisions) {
+  const char *list = selection, *next;
+  while (r-- && (next = strchr(list, ';'))) list = next + 1;
+  size_t size = strcspn(list, ";");
+  for (size_t i = 0; i < pass_count; i++)
+    decisions[i].selected = list_has(list, size, decisions[i].pass->name);
 }
 
 static bool is_wanted(const optimize_options *o, unsigned profiles, const select_decision *d) {
@@ -79,6 +104,7 @@ static vyre_status choose(optimize_result *out, const vyre_program *p, const opt
     select_decision *row = &out->decisions[r * out->pass_count];
     vyre_status status = select_region(p, r, o, profiles, row, error);
     if (status != VYRE_OK) return status;
+    if (o->mode == OPTIMIZE_AGAIN) take_again(o->selection, r, out->pass_count, row);
     for (size_t i = 0; i < out->pass_count; i++) {
       selected[i * p->region_count + r] = is_wanted(o, profiles, &row[i]);
       if (r == 0) reasons[i] = select_reason_name(row[i].reason);
@@ -153,4 +179,34 @@ void optimize_result_fini(optimize_result *r) {
   opt_report_free(&r->report);
   free(r->decisions);
   *r = (optimize_result){0};
+}
+
+// ---- what was selected --------------------------------------------------------------------------
+
+static void write_list(strbuf *out, const optimize_result *r, uint32_t region) {
+  bool is_first = true;
+  for (size_t i = 0; i < r->pass_count; i++) {
+    const select_decision *d = &r->decisions[region * r->pass_count + i];
+    if (!d->selected) continue;
+    strbuf_printf(out, "%s%s", is_first ? "" : ",", d->pass->name);
+    is_first = false;
+  }
+}
+
+static bool is_same_for_all(const optimize_result *r) {
+  for (uint32_t k = 1; k < r->region_count; k++)
+    for (size_t i = 0; i < r->pass_count; i++)
+      if (r->decisions[k * r->pass_count + i].selected != r->decisions[i].selected) return false;
+  return true;
+}
+
+char *optimize_selection(const optimize_result *r) {
+  strbuf out = {0};
+  uint32_t lists = !r->decisions ? 0 : is_same_for_all(r) ? 1 : r->region_count;
+  for (uint32_t i = 0; i < lists; i++) {
+    if (i) strbuf_putc(&out, ';');
+    write_list(&out, r, i);
+  }
+  strbuf_puts(&out, "");
+  return strbuf_take(&out, NULL);
 }

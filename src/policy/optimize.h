@@ -13,6 +13,7 @@ typedef enum optimize_mode {
   OPTIMIZE_SELECTED,   // by profile, telemetry, earlier costs and shape
   OPTIMIZE_EVERYTHING, // every pass that the profiles accept
   OPTIMIZE_NAMED,      // exactly `names`, with what they require left out
+  OPTIMIZE_AGAIN,      // what `selection` says, as an earlier compile selected it
   OPTIMIZE_NOTHING,
 } optimize_mode;
 
@@ -20,7 +21,9 @@ typedef struct optimize_options {
   optimize_mode mode;
   unsigned profiles;          // PASS_PROFILE_*; 0: release
   const char *const *names;   // ended by NULL; for OPTIMIZE_NAMED, in the order given
+  const char *selection;      // from optimize_selection; for OPTIMIZE_AGAIN
   const hints *hints;         // telemetry; may be NULL
+  const uint8_t *known_as;    // fingerprint under which the hints know it; NULL: the program's
   const opt_report *previous; // of an earlier compile; may be NULL
   const uint64_t *lengths;    // elements per buffer when known, for the memory threshold
   uint32_t caps, stop_after, max_iterations;
@@ -42,5 +45,10 @@ typedef struct optimize_result {
 vyre_status optimize_program(vyre_program *program, const optimize_options *options,
                              optimize_result *out, vyre_error *error);
 void optimize_result_fini(optimize_result *result);
+
+// What was selected, as a line of text that OPTIMIZE_AGAIN takes: names of passes with commas
+// between them, one list per region with semicolons between those, one list for all when they are
+// the same. NULL when out of memory; freed with free().
+char *optimize_selection(const optimize_result *result);
 
 #endif

@@ -38,11 +38,17 @@ static int by_latency(const void *a, const void *b) {
   return strcmp(x->backend, y->backend);
 }
 
+// The place of a backend among what was seen, the next free one when it is new.
+static uint32_t place_of(const route_observation *seen, uint32_t count, const char *backend) {
+  uint32_t i = 0;
+  while (i < count && strcmp(seen[i].backend, backend)) i++;
+  return i;
+}
+
 // The entry borrows everything; the table copies it.
-static vyre_status put_decision(route_table *table, const char *op_id,
-                                const trial_candidate *candidates, uint32_t count,
-                                const trial_decision *decision, const route_certify_options *o,
-                                vyre_error *error) {
+vyre_status route_decide(route_table *table, const char *op_id, const trial_candidate *candidates,
+                         uint32_t count, const trial_decision *decision,
+                         const route_certify_options *o, vyre_error *error) {
   route_observation seen[ROUTE_MAX_BACKENDS];
   route_rejection rejected[ROUTE_MAX_BACKENDS];
   char hex[HASH_HEX];
@@ -52,6 +58,11 @@ static vyre_status put_decision(route_table *table, const char *op_id,
                    .device = o->device,
                    .has_size_class = o->has_size_class,
                    .size_class = o->size_class,
+                   .work = o->work,
+                   .variant = o->variant,
+                   .passes = o->passes,
+                   .code = o->code,
+                   .build = o->build,
                    .date = o->date,
                    .observations = seen,
                    .rejections = rejected};
@@ -61,10 +72,14 @@ static vyre_status put_decision(route_table *table, const char *op_id,
   }
   for (uint32_t i = 0; i < count; i++) {
     const trial_candidate *c = &candidates[i];
-    if (c->rejected)
+    uint32_t at = place_of(seen, e.observation_count, c->name);
+    if (c->rejected) {
       rejected[e.rejection_count++] = (route_rejection){c->name, c->error.message};
-    else if (c->sample_count)
-      seen[e.observation_count++] = (route_observation){c->name, c->median_ns};
+    } else if (c->sample_count) {
+      if (at == e.observation_count || c->median_ns < seen[at].latency_ns)
+        seen[at] = (route_observation){c->name, c->median_ns};
+      e.observation_count += at == e.observation_count;
+    }
   }
   qsort(seen, e.observation_count, sizeof *seen, by_latency);
   return route_table_put(table, &e, error);
@@ -84,12 +99,16 @@ static vyre_status fail_all(const char *op_id, const trial_candidate *candidates
                    first->name, first->error.message);
 }
 
+static bool is_same(const char *a, const char *b) {
+  return !a == !b && (!a || !strcmp(a, b));
+}
+
 static const route_entry *find_put(const route_table *table, const char *op_id,
                                    const route_certify_options *o) {
   size_t first, count = route_table_find(table, op_id, &first);
   for (size_t i = 0; i < count; i++) {
     const route_entry *e = route_table_at(table, first + i);
-    bool same_device = !e->device == !o->device && (!e->device || !strcmp(e->device, o->device));
+    bool same_device = is_same(e->device, o->device) && is_same(e->work, o->work);
     if (same_device && e->has_size_class == o->has_size_class &&
         (!o->has_size_class || e->size_class == o->size_class))
       return e;
@@ -131,7 +150,7 @@ vyre_status route_certify(route_table *table, const char *op_id, const vyre_disp
   }
   trial_decision d = trial_measure(candidates, count, &t);
   vyre_status status = d.winner < 0 ? fail_all(op_id, candidates, count, error)
-                                    : put_decision(table, op_id, candidates, count, &d, o, error);
+                                    : route_decide(table, op_id, candidates, count, &d, o, error);
   if (status == VYRE_OK) *out = find_put(table, op_id, o);
   free(candidates);
   return status;
@@ -151,6 +170,7 @@ static route_state state_of(const route_entry *e, const route_query *q, const ch
   if (e->device && q->device && strcmp(e->device, q->device)) return ROUTE_OTHER_DEVICE;
   if (e->has_size_class && q->has_size_class && e->size_class != q->size_class)
     return ROUTE_OTHER_SIZE;
+  if (e->work && q->work && strcmp(e->work, q->work)) return ROUTE_OTHER_SIZE;
   // A difference below zero is a clock that was set back, or a file from a clock that runs ahead.
   if (e->date && q->max_age_seconds && q->now > e->date && q->now - e->date > q->max_age_seconds)
     return ROUTE_TOO_OLD;
@@ -160,7 +180,8 @@ static route_state state_of(const route_entry *e, const route_query *q, const ch
 
 // How much an entry says: the more it states, the closer it was measured to this dispatch.
 static int weight(const route_entry *e) {
-  return (e->device != NULL) * 4 + e->has_size_class * 2 + (e->fingerprint != NULL);
+  return (e->device != NULL) * 8 + e->has_size_class * 4 + (e->work != NULL) * 2 +
+         (e->fingerprint != NULL);
 }
 
 route_state route_resolve(const route_table *table, const route_query *query,

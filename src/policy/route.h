@@ -34,12 +34,19 @@ typedef struct route_certify_options {
   const char *device;
   bool has_size_class;
   uint32_t size_class;
+  const char *work, *variant, *passes, *code, *build; // as in route_entry; each may be NULL
   int64_t date;
   bool (*keep_going)(void *context, uint32_t done, uint32_t expected); // or NULL
   void *context;
 } route_certify_options;
 
 enum { ROUTE_MAX_BACKENDS = 32 };
+
+// Puts what a trial decided into the table, with all that was measured: of each backend its fastest
+// candidate, and what was rejected. Candidates have the names of their backends.
+vyre_status route_decide(route_table *table, const char *op_id, const trial_candidate *candidates,
+                         uint32_t count, const trial_decision *decision,
+                         const route_certify_options *options, vyre_error *error);
 
 // Proves and measures every backend (a warm-up, then interleaved rounds, the median), and puts the
 // decision into the table. A backend that fails or is wrong is recorded as rejected; an error only
@@ -59,6 +66,7 @@ typedef struct route_query {
   const char *device;         // NULL: not compared
   bool has_size_class;
   uint32_t size_class;
+  const char *work;        // NULL: not compared
   int64_t now;             // seconds since 1970
   int64_t max_age_seconds; // 0: no limit
   // Whether the backend can be used here and now; NULL: not asked.

@@ -22,8 +22,14 @@ typedef struct owned {
   bool unsaved;
 } owned;
 
+typedef struct owned_wrong {
+  route_wrong wrong;
+  arena memory;
+} owned_wrong;
+
 struct route_table {
   vec(owned) entries;
+  vec(owned_wrong) wrongs;
 };
 
 // ---- entries -----------------------------------------------------------------------------------
@@ -35,7 +41,9 @@ route_table *route_table_new(void) {
 void route_table_free(route_table *table) {
   if (!table) return;
   for (size_t i = 0; i < table->entries.count; i++) arena_free(&table->entries.at[i].memory);
+  for (size_t i = 0; i < table->wrongs.count; i++) arena_free(&table->wrongs.at[i].memory);
   vec_free(&table->entries);
+  vec_free(&table->wrongs);
   free(table);
 }
 
@@ -51,8 +59,9 @@ static int compare(const route_entry *a, const route_entry *b) {
   int order = strcmp(a->op_id, b->op_id);
   if (!order) order = strcmp(a->device ? a->device : "", b->device ? b->device : "");
   if (!order) order = a->has_size_class - b->has_size_class;
-  if (order || !a->has_size_class) return order;
-  return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+  if (!order && a->has_size_class)
+    order = (a->size_class > b->size_class) - (a->size_class < b->size_class);
+  return order ? order : strcmp(a->work ? a->work : "", b->work ? b->work : "");
 }
 
 static size_t lower_bound(const route_table *table, const route_entry *key) {
@@ -107,7 +116,11 @@ static bool copy_entry(arena *memory, const route_entry *from, route_entry *to) 
             copy_text(memory, from->backend, &to->backend) &&
             copy_text(memory, from->reason, &to->reason) &&
             copy_text(memory, from->fingerprint, &to->fingerprint) &&
-            copy_text(memory, from->device, &to->device);
+            copy_text(memory, from->device, &to->device) &&
+            copy_text(memory, from->work, &to->work) &&
+            copy_text(memory, from->variant, &to->variant) &&
+            copy_text(memory, from->passes, &to->passes) &&
+            copy_text(memory, from->code, &to->code) && copy_text(memory, from->build, &to->build);
   for (uint32_t i = 0; ok && i < from->observation_count; i++) {
     seen[i].latency_ns = from->observations[i].latency_ns;
     ok = copy_text(memory, from->observations[i].backend, &seen[i].backend);
@@ -148,8 +161,39 @@ vyre_status route_table_put(route_table *table, const route_entry *entry, vyre_e
   return put(table, entry, true, error);
 }
 
+// ---- wrong codes -------------------------------------------------------------------------------
+
+size_t route_table_wrong_count(const route_table *table) {
+  return table->wrongs.count;
+}
+
+const route_wrong *route_table_wrong_at(const route_table *table, size_t index) {
+  return &table->wrongs.at[index].wrong;
+}
+
+const route_wrong *route_table_find_wrong(const route_table *table, const char *code) {
+  for (size_t i = 0; i < table->wrongs.count; i++)
+    if (!strcmp(table->wrongs.at[i].wrong.code, code)) return &table->wrongs.at[i].wrong;
+  return NULL;
+}
+
+vyre_status route_table_put_wrong(route_table *table, const route_wrong *wrong, vyre_error *error) {
+  owned_wrong copy = {.wrong = *wrong, .memory = ARENA_INIT};
+  if (route_table_find_wrong(table, wrong->code)) return VYRE_OK;
+  if (copy_text(&copy.memory, wrong->code, &copy.wrong.code) &&
+      copy_text(&copy.memory, wrong->op_id, &copy.wrong.op_id) &&
+      copy_text(&copy.memory, wrong->variant, &copy.wrong.variant) &&
+      copy_text(&copy.memory, wrong->device, &copy.wrong.device) &&
+      copy_text(&copy.memory, wrong->reason, &copy.wrong.reason) && vec_push(&table->wrongs, copy))
+    return VYRE_OK;
+  arena_free(&copy.memory);
+  return error_out_of_memory(error);
+}
+
 vyre_status route_table_merge(route_table *table, const route_table *from, vyre_error *error) {
   vyre_status status = VYRE_OK;
+  for (size_t i = 0; status == VYRE_OK && i < from->wrongs.count; i++)
+    status = route_table_put_wrong(table, &from->wrongs.at[i].wrong, error);
   for (size_t i = 0; status == VYRE_OK && i < from->entries.count; i++) {
     const route_entry *theirs = &from->entries.at[i].entry;
     const owned *ours = find(table, theirs);
@@ -188,6 +232,11 @@ static vyre_status add_read(void *context, const route_entry *entry) {
   return find(a->table, entry) ? VYRE_OK : put(a->table, entry, false, a->error);
 }
 
+static vyre_status add_read_wrong(void *context, const route_wrong *wrong) {
+  adding *a = context;
+  return route_table_put_wrong(a->table, wrong, a->error);
+}
+
 vyre_status route_table_load(route_table *table, const char *path, const note_sink *notes,
                              vyre_error *error) {
   char *text;
@@ -198,7 +247,8 @@ vyre_status route_table_load(route_table *table, const char *path, const note_si
   if (status != VYRE_OK)
     return wrap(status, "read", path, "ensure ~/.config/vyre is readable.", error);
   adding a = {table, error};
-  status = route_text_read(text, size, path, add_read, &a, notes, &problems, error);
+  route_sink sink = {add_read, add_read_wrong, &a};
+  status = route_text_read(text, size, path, &sink, notes, &problems, error);
   free(text);
   return wrap(status, "parse", path, "regenerate it with the cert gate.", error);
 }
@@ -207,11 +257,6 @@ typedef struct saving {
   const route_table *table;
   const char *path;
 } saving;
-
-static const route_entry *entry_at(void *context, size_t index) {
-  const route_table *table = context;
-  return index < table->entries.count ? &table->entries.at[index].entry : NULL;
-}
 
 static vyre_status merge(void *context, const char *old, size_t old_size, strbuf *out,
                          bool *set_aside, vyre_error *error) {
@@ -222,14 +267,17 @@ static vyre_status merge(void *context, const char *old, size_t old_size, strbuf
   unsigned problems = 0;
   vyre_status status = VYRE_OK;
   // Faults were told when the file was loaded.
-  if (old) status = route_text_read(old, old_size, s->path, add_read, &a, NULL, &problems, error);
+  route_sink sink = {add_read, add_read_wrong, &a};
+  if (old) status = route_text_read(old, old_size, s->path, &sink, NULL, &problems, error);
   *set_aside = problems > 0 || status == VYRE_ERROR_SYNTAX;
   if (status == VYRE_ERROR_SYNTAX) status = VYRE_OK;
   for (size_t i = 0; status == VYRE_OK && i < s->table->entries.count; i++) {
     const owned *o = &s->table->entries.at[i];
     if (o->unsaved) status = put(merged, &o->entry, false, error);
   }
-  if (status == VYRE_OK) route_text_write(out, entry_at, merged);
+  for (size_t i = 0; status == VYRE_OK && i < s->table->wrongs.count; i++)
+    status = route_table_put_wrong(merged, &s->table->wrongs.at[i].wrong, error);
+  if (status == VYRE_OK) route_text_write(out, merged);
   route_table_free(merged);
   return status;
 }

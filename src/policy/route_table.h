@@ -28,7 +28,11 @@ typedef struct route_entry {
   const char *fingerprint; // of the program, in hexadecimal; NULL: any
   const char *device;      // adapter name; NULL: any
   bool has_size_class;
-  uint32_t size_class;                   // see profile/size_class.h
+  uint32_t size_class; // see profile/size_class.h
+  const char *work;    // what the amount of work depends on besides the bytes; NULL: any
+  // The variant in full, where it is known; each may be NULL. See variant_name.h, and
+  // optimize_selection for `passes`; `code` is the hash of all that it was made from.
+  const char *variant, *passes, *code, *build;
   int64_t date;                          // seconds since 1970; 0 when not stated
   const route_observation *observations; // by latency, then by name
   uint32_t observation_count;
@@ -36,12 +40,19 @@ typedef struct route_entry {
   uint32_t rejection_count;
 } route_entry;
 
+// A code that gave a wrong answer: it is not used any more, wherever this file goes.
+typedef struct route_wrong {
+  const char *code; // its hash in hexadecimal
+  const char *op_id, *variant, *device, *reason;
+  int64_t date;
+} route_wrong;
+
 typedef struct route_table route_table;
 
 route_table *route_table_new(void); // NULL when out of memory
 void route_table_free(route_table *table);
 
-// Sorted by op id, then device, then size class; what is not stated comes first.
+// Sorted by op id, then device, then size class, then work; what is not stated comes first.
 size_t route_table_count(const route_table *table);
 const route_entry *route_table_at(const route_table *table, size_t index);
 // The entries of an op are [*first, *first + count).
@@ -49,8 +60,14 @@ size_t route_table_find(const route_table *table, const char *op_id, size_t *fir
 // The latest decision for the op, whatever it was taken for; NULL when there is none.
 const char *route_fastest_backend(const route_table *table, const char *op_id);
 
-// Copies the entry into the table, in place of the one for the same op, device and size class.
+// Copies the entry into the table, in place of the one for the same op, device, size class and
+// work.
 vyre_status route_table_put(route_table *table, const route_entry *entry, vyre_error *error);
+// Codes that were wrong: one is added once, and none is ever taken out.
+vyre_status route_table_put_wrong(route_table *table, const route_wrong *wrong, vyre_error *error);
+const route_wrong *route_table_find_wrong(const route_table *table, const char *code);
+size_t route_table_wrong_count(const route_table *table);
+const route_wrong *route_table_wrong_at(const route_table *table, size_t index);
 // Takes over what `from` has and `table` has not, or has with an earlier date.
 vyre_status route_table_merge(route_table *table, const route_table *from, vyre_error *error);
 

@@ -46,6 +46,11 @@ static void write_fields(strbuf *out, const route_entry *e, bool is_also) {
   write_pair(out, "fingerprint", e->fingerprint);
   write_pair(out, "device", e->device);
   if (e->has_size_class) strbuf_printf(out, "size_class = %u\n", e->size_class);
+  write_pair(out, "work", e->work);
+  write_pair(out, "variant", e->variant);
+  write_pair(out, "passes", e->passes);
+  write_pair(out, "code", e->code);
+  write_pair(out, "build", e->build);
   write_date(out, e->date);
   for (uint32_t i = 0; i < e->observation_count; i++) {
     write_header(out, e->op_id, is_also ? ".also.observations" : ".observations");
@@ -68,21 +73,36 @@ static void write_main(strbuf *out, const route_entry *e) {
   write_fields(out, e, false);
 }
 
-void route_text_write(strbuf *out, const route_entry *(*at)(void *context, size_t index),
-                      void *context) {
+static void write_wrong(strbuf *out, const route_wrong *w) {
+  strbuf_puts(out, "\n[[quarantine]]\n");
+  write_pair(out, "code", w->code);
+  write_pair(out, "op", w->op_id);
+  write_pair(out, "variant", w->variant);
+  write_pair(out, "device", w->device);
+  write_pair(out, "reason", w->reason);
+  write_date(out, w->date);
+}
+
+void route_text_write(strbuf *out, const route_table *table) {
+  size_t count = route_table_count(table);
   strbuf_printf(out, "version = %d\n", FORMAT);
-  for (size_t i = 0, end; at(context, i); i = end) {
-    const route_entry *latest = at(context, i), *e;
-    for (end = i + 1; (e = at(context, end)) && !strcmp(e->op_id, latest->op_id); end++)
+  for (size_t i = 0, end; i < count; i = end) {
+    const route_entry *latest = route_table_at(table, i), *e;
+    for (end = i + 1; end < count; end++) {
+      e = route_table_at(table, end);
+      if (strcmp(e->op_id, latest->op_id)) break;
       if (e->date > latest->date) latest = e;
+    }
     write_main(out, latest);
     for (size_t k = i; k < end; k++) {
-      e = at(context, k);
+      e = route_table_at(table, k);
       if (e == latest) continue;
       write_header(out, e->op_id, ".also");
       write_fields(out, e, true);
     }
   }
+  for (size_t i = 0; i < route_table_wrong_count(table); i++)
+    write_wrong(out, route_table_wrong_at(table, i));
 }
 
 // ---- reading -----------------------------------------------------------------------------------
@@ -90,8 +110,7 @@ void route_text_write(strbuf *out, const route_entry *(*at)(void *context, size_
 typedef struct reader {
   arena memory;
   const char *path;
-  vyre_status (*add)(void *context, const route_entry *entry);
-  void *context;
+  const route_sink *sink;
   const note_sink *notes;
   unsigned problems;
   vyre_error *error;
@@ -120,7 +139,7 @@ static bool read_date(const toml_value *v, int64_t *out) {
   return true;
 }
 
-static bool is_fingerprint(const char *text) {
+static bool is_hash(const char *text) {
   return strlen(text) == 2 * HASH_BYTES && strspn(text, "0123456789abcdef") == 2 * HASH_BYTES;
 }
 
@@ -177,8 +196,12 @@ static bool read_entry(reader *r, const char *op_id, uint32_t line, const toml_t
   if (!read_text(t, "reason", &e->reason, &line) || !read_text(t, "device", &e->device, &line))
     return reject(r, op_id, line, "its reason or device is no text");
   if (!read_text(t, "fingerprint", &e->fingerprint, &line) ||
-      (e->fingerprint && !is_fingerprint(e->fingerprint)))
+      (e->fingerprint && !is_hash(e->fingerprint)))
     return reject(r, op_id, line, "its fingerprint has not 64 hexadecimal digits");
+  if (!read_text(t, "work", &e->work, &line) || !read_text(t, "variant", &e->variant, &line) ||
+      !read_text(t, "passes", &e->passes, &line) || !read_text(t, "build", &e->build, &line) ||
+      !read_text(t, "code", &e->code, &line) || (e->code && !is_hash(e->code)))
+    return reject(r, op_id, line, "its work, variant, passes, build or code is not one");
   if (size && (!toml_get_u64(size, &size_class) || size_class > 64))
     return reject(r, op_id, size->line, "its size class is not 0 to 64");
   if (date && !read_date(date, &e->date))
@@ -202,7 +225,8 @@ static vyre_status read_op(reader *r, const toml_entry *op) {
     return VYRE_OK;
   }
   const toml_table *t = op->value->table;
-  if (read_entry(r, op->key, op->value->line, t, &entry)) status = r->add(r->context, &entry);
+  if (read_entry(r, op->key, op->value->line, t, &entry))
+    status = r->sink->add(r->sink->context, &entry);
   const toml_value *also = toml_find(t, "also");
   if (also && also->kind != TOML_ARRAY) reject(r, op->key, also->line, "`also` is no array");
   for (size_t i = 0; also && also->kind == TOML_ARRAY && i < also->array.count; i++) {
@@ -210,9 +234,23 @@ static vyre_status read_op(reader *r, const toml_entry *op) {
     if (v->kind != TOML_TABLE)
       reject(r, op->key, v->line, "`also` holds something else than tables");
     else if (status == VYRE_OK && read_entry(r, op->key, v->line, v->table, &entry))
-      status = r->add(r->context, &entry);
+      status = r->sink->add(r->sink->context, &entry);
   }
   return status;
+}
+
+static vyre_status read_wrong(reader *r, const toml_value *v) {
+  const toml_table *t = v->kind == TOML_TABLE ? v->table : NULL;
+  const toml_value *date = t ? toml_find(t, "date") : NULL;
+  route_wrong w = {0};
+  uint32_t line = v->line;
+  bool ok = t && read_text(t, "code", &w.code, &line) && w.code && is_hash(w.code) &&
+            read_text(t, "op", &w.op_id, &line) && read_text(t, "variant", &w.variant, &line) &&
+            read_text(t, "device", &w.device, &line) && read_text(t, "reason", &w.reason, &line) &&
+            (!date || read_date(date, &w.date));
+  if (ok) return r->sink->add_wrong(r->sink->context, &w);
+  reject(r, "quarantine", line, "its code has not 64 hexadecimal digits, or a field is no text");
+  return VYRE_OK;
 }
 
 static vyre_status read_root(reader *r, const toml_table *root) {
@@ -230,19 +268,19 @@ static vyre_status read_root(reader *r, const toml_table *root) {
   vyre_status status = VYRE_OK;
   const toml_entry *op = routes ? routes->table->first : NULL;
   for (; op && status == VYRE_OK; op = op->next) status = read_op(r, op);
+  const toml_value *wrong = toml_find(root, "quarantine");
+  if (wrong && wrong->kind != TOML_ARRAY) {
+    reject(r, "quarantine", wrong->line, "it is no array of tables");
+    return status;
+  }
+  for (size_t i = 0; wrong && status == VYRE_OK && i < wrong->array.count; i++)
+    status = read_wrong(r, wrong->array.items[i]);
   return status;
 }
 
-vyre_status route_text_read(const char *text, size_t size, const char *path,
-                            vyre_status (*add)(void *context, const route_entry *entry),
-                            void *context, const note_sink *notes, unsigned *problems,
-                            vyre_error *error) {
-  reader r = {.memory = ARENA_INIT,
-              .path = path,
-              .add = add,
-              .context = context,
-              .notes = notes,
-              .error = error};
+vyre_status route_text_read(const char *text, size_t size, const char *path, const route_sink *sink,
+                            const note_sink *notes, unsigned *problems, vyre_error *error) {
+  reader r = {.memory = ARENA_INIT, .path = path, .sink = sink, .notes = notes, .error = error};
   toml_table *root;
   vyre_status status = toml_parse(&r.memory, text, size, path, NULL, NULL, &root, error);
   if (status == VYRE_OK) status = read_root(&r, root);

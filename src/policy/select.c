@@ -106,8 +106,9 @@ void select_index_free(select_index *index) {
 // ---- selection ---------------------------------------------------------------------------------
 
 static bool is_hot(const select_input *in) {
+  const char *region = in->region_key ? in->region_key : in->region;
   return in->hints && ((in->op_id && hints_is_hot(in->hints, in->op_id)) ||
-                       (in->region && hints_is_hot(in->hints, in->region)));
+                       (region && hints_is_hot(in->hints, region)));
 }
 
 static bool reduced_some_cost(const pass_metric *row) {

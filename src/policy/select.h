@@ -48,7 +48,8 @@ typedef struct select_input {
   const vyre_stats *stats; // of the program, or of the region alone
   const char *op_id;       // hot when either name is; each may be NULL
   const char *region;
-  const hints *hints; // may be NULL
+  const char *region_key; // what the hints call the region; NULL: its name
+  const hints *hints;     // may be NULL
   const opt_report
       *report; // of an earlier compile; may be NULL. Rows of other regions are ignored.
 } select_input;

@@ -255,17 +255,21 @@ char *tuner_path_for_adapter(const char *adapter, vyre_error *error) {
   return path;
 }
 
-tuner *tuner_new(const char *adapter, tune_mode mode, const note_sink *notes) {
+tuner *tuner_new_empty(const char *adapter, tune_mode mode) {
   tuner *t = calloc(1, sizeof *t);
   if (!t) return NULL;
   t->mode = mode;
   t->cache = tune_cache_new();
   t->path = tuner_path_for_adapter(adapter, &t->no_path);
-  if (!t->cache) {
-    tuner_free(t);
-    return NULL;
-  }
+  if (t->cache) return t;
+  tuner_free(t);
+  return NULL;
+}
+
+tuner *tuner_new(const char *adapter, tune_mode mode, const note_sink *notes) {
+  tuner *t = tuner_new_empty(adapter, mode);
   vyre_error error;
+  if (!t) return NULL;
   if (!t->path)
     note_tell(notes, &t->no_path);
   else if (tune_cache_load(t->cache, t->path, notes, &error) != VYRE_OK)

@@ -37,6 +37,8 @@ typedef struct tuner tuner;
 // and the tuner begins with none; where there is no place for one, persisting fails. NULL when out
 // of memory.
 tuner *tuner_new(const char *adapter, tune_mode mode, const note_sink *notes);
+// One that reads no file and must not be persisted.
+tuner *tuner_new_empty(const char *adapter, tune_mode mode);
 void tuner_free(tuner *t);
 // $XDG_CACHE_HOME/vyre/tuner/<adapter>.toml; malloc'ed. The name is made safe where it is not. NULL
 // with an error when there is no such place (base/paths.h).

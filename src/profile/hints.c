@@ -26,6 +26,7 @@
 #include "profile/hints_slot.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,6 +54,14 @@ struct hints {
   pthread_mutex_t lock;
   hints_losses losses; // under the lock
 };
+
+// ---- names -------------------------------------------------------------------------------------
+
+void hints_region_key(const uint8_t *fingerprint, const char *region, char out[HINTS_KEY]) {
+  enum { BYTES = 12 }; // of the fingerprint: two programs that share them share a hint, no more
+  for (int i = 0; i < BYTES; i++) snprintf(out + 2 * i, 3, "%02x", fingerprint[i]);
+  snprintf(out + 2 * BYTES, HINTS_KEY - 2 * BYTES, " %s", region);
+}
 
 // ---- memory ------------------------------------------------------------------------------------
 
@@ -190,8 +199,8 @@ static bool touch(hints *h, uint32_t index, const slot_key *k, const record_sums
   return same;
 }
 
-// Who is evicted next, and after that, is known now: what that will touch is on its way to the cache
-// when it is needed. Prefetching takes any address, so a guess does.
+// Who is evicted next, and after that, is known now: what that will touch is on its way to the
+// cache when it is needed. Prefetching takes any address, so a guess does.
 static void prefetch_after(const hints *h, uint32_t index) {
   uint32_t next = h->slots[index].younger, after = h->slots[next].younger;
   __builtin_prefetch(&h->buckets[word_load(&h->slots[next].hash) & h->bucket_mask], 1);

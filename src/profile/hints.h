@@ -46,6 +46,10 @@ void hints_record(hints *h, const char *region, uint64_t kernel_ns, uint64_t byt
 // Adds what was recorded elsewhere, as an earlier process did; counts as a use of the region.
 void hints_merge(hints *h, const char *region, const region_record *record);
 
+// The name under which a region of a program is known: regions of other programs may have the same.
+enum { HINTS_KEY = 320 };
+void hints_region_key(const uint8_t *fingerprint, const char *region, char out[HINTS_KEY]);
+
 bool hints_is_hot(const hints *h, const char *region);
 uint64_t hints_dispatch_count(const hints *h, const char *region);
 uint64_t hints_mean_kernel_ns(const hints *h, const char *region);

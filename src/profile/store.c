@@ -21,19 +21,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x76797265, FORMAT = 1, PAGE_BYTES = 4096 };
+enum { APPLICATION = 0x76797265, FORMAT = 2, PAGE_BYTES = 4096 };
 
 // Keys are in one order everywhere: origin, device, then what it is about. `sequence` says in which
 // order rows were last added to; time does not, because clocks jump.
 static const char schema[] =
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE region (origin TEXT, device TEXT, region TEXT, count INTEGER, total_ns INTEGER,"
-    " max_ns INTEGER, bytes INTEGER, date INTEGER, sequence INTEGER,"
-    " PRIMARY KEY (origin, device, region)) WITHOUT ROWID;"
-    "CREATE TABLE latency (origin TEXT, device TEXT, op TEXT, fingerprint BLOB, size_class INTEGER,"
-    " backend TEXT, count INTEGER, total_ns INTEGER, min_ns INTEGER, recent BLOB, date INTEGER,"
-    " sequence INTEGER, PRIMARY KEY (origin, device, op, fingerprint, size_class, backend))"
-    " WITHOUT ROWID;"
     "CREATE TABLE tuning (origin TEXT, device TEXT, key TEXT, x INTEGER, y INTEGER, z INTEGER,"
     " count INTEGER, total_ns INTEGER, min_ns INTEGER, recent BLOB, date INTEGER, sequence INTEGER,"
     " PRIMARY KEY (origin, device, key, x, y, z)) WITHOUT ROWID;"
@@ -44,11 +37,37 @@ static const char schema[] =
     " iteration INTEGER, ran INTEGER, changed INTEGER, outcome INTEGER, reason TEXT,"
     " runtime_ns INTEGER, counts BLOB, date INTEGER, sequence INTEGER,"
     " PRIMARY KEY (origin, fingerprint, number)) WITHOUT ROWID;"
-    "CREATE INDEX region_age ON region (sequence);"
-    "CREATE INDEX latency_age ON latency (sequence);"
     "CREATE INDEX tuning_age ON tuning (sequence);"
     "CREATE INDEX speculation_age ON speculation (sequence);"
     "CREATE INDEX pass_age ON pass (sequence);";
+
+// What format 2 has and format 1 had not, or had under keys that told too little apart.
+static const char schema_2[] =
+    "CREATE TABLE region (origin TEXT, device TEXT, fingerprint BLOB, region TEXT, count INTEGER,"
+    " total_ns INTEGER, max_ns INTEGER, bytes INTEGER, date INTEGER, sequence INTEGER,"
+    " PRIMARY KEY (origin, device, fingerprint, region)) WITHOUT ROWID;"
+    "CREATE TABLE latency (origin TEXT, device TEXT, op TEXT, fingerprint BLOB, size_class INTEGER,"
+    " work TEXT, variant TEXT, build TEXT, count INTEGER, total_ns INTEGER, min_ns INTEGER,"
+    " recent BLOB, date INTEGER, sequence INTEGER,"
+    " PRIMARY KEY (origin, device, op, fingerprint, size_class, work, variant, build))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE code (origin TEXT, hash BLOB, op TEXT, variant TEXT, device TEXT, checks INTEGER,"
+    " is_wrong INTEGER, detail TEXT, date INTEGER, sequence INTEGER, PRIMARY KEY (origin, hash))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE decision (origin TEXT, fingerprint BLOB, size_class INTEGER, work TEXT,"
+    " number INTEGER, op TEXT, device TEXT, variant TEXT, build TEXT, reason TEXT, samples INTEGER,"
+    " mean_ns INTEGER, spread_ns INTEGER, others TEXT, date INTEGER, sequence INTEGER,"
+    " PRIMARY KEY (origin, fingerprint, size_class, work, number)) WITHOUT ROWID;"
+    "CREATE INDEX region_age ON region (sequence);"
+    "CREATE INDEX latency_age ON latency (sequence);"
+    "CREATE INDEX latency_program ON latency (fingerprint);"
+    "CREATE INDEX code_hash ON code (hash);"
+    "CREATE INDEX code_age ON code (sequence);"
+    "CREATE INDEX decision_age ON decision (sequence);";
+
+// Format 1 named regions without their program, and latencies without their variant: what cannot be
+// told apart is of no use. The rest stays.
+static const char from_1[] = "DROP TABLE region; DROP TABLE latency;";
 
 __attribute__((format(printf, 2, 3))) static void tell(const store *s, const char *format, ...) {
   vyre_error note;
@@ -131,7 +150,7 @@ static int connect(store *s, int flags, bool immutable) {
   return SQLITE_OK;
 }
 
-typedef enum identity { OURS, EMPTY, NEWER, SOMEBODY_ELSES } identity;
+typedef enum identity { OURS, OLDER, EMPTY, NEWER, SOMEBODY_ELSES } identity;
 
 // Within a transaction: another process may be making the tables at this moment.
 static int identify_now(store *s, identity *out) {
@@ -142,7 +161,7 @@ static int identify_now(store *s, identity *out) {
   if (code != SQLITE_OK) return code;
   *out = SOMEBODY_ELSES;
   if (application == 0 && format == 0 && tables == 0) *out = EMPTY;
-  if (application == APPLICATION) *out = format > FORMAT ? NEWER : OURS;
+  if (application == APPLICATION) *out = format > FORMAT ? NEWER : format < FORMAT ? OLDER : OURS;
   return SQLITE_OK;
 }
 
@@ -171,14 +190,17 @@ int store_connect_foreign(store *s) {
 
 // Whoever comes second finds it done.
 static int create_tables(store *s) {
-  identity who;
+  identity who = OURS;
   char pragmas[96];
   snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
            APPLICATION, FORMAT);
   int code = store_begin(s);
   if (code == SQLITE_OK) code = identify_now(s, &who);
-  if (code == SQLITE_OK && who == EMPTY) code = store_exec(s, schema);
-  if (code == SQLITE_OK && who == EMPTY) code = store_exec(s, pragmas);
+  bool is_new = who == EMPTY, is_old = who == OLDER;
+  if (code == SQLITE_OK && is_new) code = store_exec(s, schema);
+  if (code == SQLITE_OK && is_old) code = store_exec(s, from_1);
+  if (code == SQLITE_OK && (is_new || is_old)) code = store_exec(s, schema_2);
+  if (code == SQLITE_OK && (is_new || is_old)) code = store_exec(s, pragmas);
   if (code == SQLITE_OK) code = store_commit(s);
   if (code != SQLITE_OK) store_rollback(s);
   return code;
@@ -238,7 +260,10 @@ static int open_writable(store *s, bool is_locked, identity *who) {
   if (code == SQLITE_OK) code = identify(s, who);
   if (code == SQLITE_OK && sqlite3_db_readonly(s->db, "main") == 1) code = SQLITE_READONLY;
   if (code != SQLITE_OK || *who == NEWER || *who == SOMEBODY_ELSES) return code;
-  return *who == EMPTY ? create(s, is_locked) : prepare_writing(s);
+  if (*who == OURS) return prepare_writing(s);
+  code = create(s, is_locked);
+  if (code == SQLITE_OK) *who = OURS;
+  return code;
 }
 
 // A file in a directory that can be written may have a log to read; elsewhere it must be taken as
@@ -395,6 +420,12 @@ vyre_status store_open(const store_options *options, const note_sink *notes, sto
                        "the evidence store `%s` has a format this version does not know. Fix: use "
                        "the newer vyre that wrote it, or set VYRE_HOME to another directory",
                        s->path);
+  else if (who == OLDER)
+    status =
+        error_set(error, VYRE_ERROR_UNSUPPORTED,
+                  "the evidence store `%s` has an older format and can only be read. Fix: make "
+                  "it writable, or set VYRE_HOME to another directory",
+                  s->path);
   else if (who == SOMEBODY_ELSES || (who == EMPTY && s->read_only))
     status =
         error_set(error, VYRE_ERROR_IO,

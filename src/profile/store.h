@@ -39,17 +39,41 @@ bool store_is_read_only(const store *s);
 // ---- writing -----------------------------------------------------------------------------------
 
 typedef struct store_region {
-  const char *device, *region;
+  const char *device;
+  const uint8_t *fingerprint; // STORE_FINGERPRINT bytes
+  const char *region;
   region_record added; // since the last batch, not in total
 } store_region;
 
 typedef struct store_latency {
-  const char *device, *op, *backend;
-  const uint8_t *fingerprint; // STORE_FINGERPRINT bytes
+  const char *device, *op;
+  const uint8_t *fingerprint;
   uint32_t size_class;
-  const uint64_t *ns; // samples, oldest first
+  const char *work;    // what the amount of work depends on besides the bytes; "" when nothing
+  const char *variant; // see policy/variant_name.h
+  const char *build;   // by what it was compiled and on how many cores: see build_name
+  const uint64_t *ns;  // samples, oldest first
   uint32_t count;
 } store_latency;
+
+// What is known of the answers of a code, by the hash of all that it was made from.
+typedef struct store_code {
+  const uint8_t *hash; // STORE_FINGERPRINT bytes
+  const char *op, *variant, *device;
+  uint64_t checks; // that it passed, since the last batch
+  bool is_wrong;   // it failed one: it is not used any more, anywhere
+  const char *detail;
+} store_code;
+
+// A decision as it was taken, for the next process and for people. The last 8 of a key are kept.
+typedef struct store_decision {
+  const uint8_t *fingerprint;
+  uint32_t size_class;
+  const char *work, *op, *device, *variant, *build;
+  const char *reason;
+  uint64_t samples, mean_ns, spread_ns; // of the variant that was taken
+  const char *others;                   // what the alternatives cost, one per line
+} store_decision;
 
 typedef struct store_tuning {
   const char *device, *key;
@@ -77,10 +101,13 @@ typedef struct store_passes {
 typedef struct store_batch {
   const store_region *regions;
   const store_latency *latencies;
+  const store_code *codes;
+  const store_decision *decisions;
   const store_tuning *tunings;
   const store_speculation *speculations;
   const store_passes *passes;
-  uint32_t region_count, latency_count, tuning_count, speculation_count, passes_count;
+  uint32_t region_count, latency_count, code_count, decision_count;
+  uint32_t tuning_count, speculation_count, passes_count;
 } store_batch;
 
 // All of the batch or nothing of it.
@@ -97,9 +124,23 @@ typedef struct store_samples {
 } store_samples;
 
 typedef struct store_latency_row {
-  const char *backend;
+  const char *device, *work, *variant, *build;
+  uint32_t size_class;
   store_samples samples;
 } store_latency_row;
+
+typedef struct store_decision_row {
+  const char *work, *op, *device, *variant, *build, *reason, *others;
+  uint32_t size_class;
+  uint64_t samples, mean_ns, spread_ns;
+  int64_t date;
+} store_decision_row;
+
+typedef struct store_code_state {
+  uint64_t checks;  // passed on this machine
+  bool is_wrong;    // on any
+  char detail[160]; // of what was wrong
+} store_code_state;
 
 typedef struct store_tuning_row {
   uint32_t shape[3];
@@ -107,13 +148,17 @@ typedef struct store_tuning_row {
 } store_tuning_row;
 
 // Merges the latest `limit` regions of a device, or of all when it is NULL, into the hints, the
-// latest last.
+// latest last, under their keys (hints_region_key).
 vyre_status store_load_regions(store *s, const char *device, uint32_t limit, hints *into,
                                vyre_error *error);
-// By backend.
-vyre_status store_load_latencies(store *s, const char *device, const char *op,
-                                 const uint8_t *fingerprint, uint32_t size_class, arena *memory,
+// All of a program, by size class, work and variant.
+vyre_status store_load_latencies(store *s, const uint8_t *fingerprint, arena *memory,
                                  store_latency_row **rows, uint32_t *count, vyre_error *error);
+// All of a program, by size class and work, the latest first.
+vyre_status store_load_decisions(store *s, const uint8_t *fingerprint, arena *memory,
+                                 store_decision_row **rows, uint32_t *count, vyre_error *error);
+vyre_status store_load_code(store *s, const uint8_t *hash, store_code_state *out,
+                            vyre_error *error);
 // By shape.
 vyre_status store_load_tunings(store *s, const char *device, const char *key, arena *memory,
                                store_tuning_row **rows, uint32_t *count, vyre_error *error);
@@ -129,6 +174,17 @@ vyre_status store_load_passes(store *s, const uint8_t *fingerprint, arena *memor
 vyre_status store_passes_date(store *s, const uint8_t *fingerprint, int64_t *date,
                               vyre_error *error);
 
+// What was found to be wrong, on any machine, for an op or (NULL) all of them. Texts live for the
+// call.
+typedef struct store_wrong {
+  const char *op, *variant, *device, *detail;
+  const uint8_t *hash;
+  int64_t date;
+} store_wrong;
+vyre_status store_visit_wrong(store *s, const char *op,
+                              bool (*visit)(void *context, const store_wrong *wrong), void *context,
+                              vyre_error *error);
+
 // ---- looking, exchanging -----------------------------------------------------------------------
 
 // One line of what there is, from all machines: for `vyre profile show`. Texts live for the call.
@@ -139,7 +195,7 @@ typedef struct store_line {
   const char *subject;     // region, op, key or fingerprint
   const char *op;          // of a latency or a tuning, where it is known; otherwise ""
   const char *fingerprint; // of a latency or a speculation, in hexadecimal; otherwise ""
-  const char *detail;      // backend and size class, shape, or way of predicting
+  const char *detail;      // variant and size class, shape, or way of predicting
   uint64_t count;          // samples, or variants
   uint64_t total_ns;
   uint64_t extreme_ns; // the fastest sample; of a region, the longest; of a speculation, how many
@@ -152,8 +208,9 @@ vyre_status store_visit(store *s, bool (*visit)(void *context, const store_line 
                         void *context, vyre_error *error);
 
 typedef struct store_counts {
-  uint64_t regions, latencies, tunings, speculations, pass_rows; // keys, from all machines
-  uint64_t foreign;                                              // of them from other machines
+  uint64_t regions, latencies, tunings, speculations, codes, decisions; // keys, of all machines
+  uint64_t pass_rows;
+  uint64_t foreign; // of them from other machines
   uint64_t size_bytes;
 } store_counts;
 

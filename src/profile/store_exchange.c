@@ -70,8 +70,9 @@ typedef struct transfer {
 } transfer;
 
 static const transfer transfers[] = {
-    {STORE_SQL_READ_REGIONS, STORE_SQL_IMPORT_REGION, "tttnnnnn"},
-    {STORE_SQL_READ_LATENCIES, STORE_SQL_IMPORT_LATENCY, "tttfntnnnrn"},
+    {STORE_SQL_READ_REGIONS, STORE_SQL_IMPORT_REGION, "ttftnnnnn"},
+    {STORE_SQL_READ_LATENCIES, STORE_SQL_IMPORT_LATENCY, "tttfntttnnnrn"},
+    {STORE_SQL_READ_CODES, STORE_SQL_IMPORT_CODE, "tftttnntn"},
     {STORE_SQL_READ_TUNINGS, STORE_SQL_IMPORT_TUNING, "tttnnnnnnrn"},
     {STORE_SQL_READ_SPECULATIONS, STORE_SQL_IMPORT_SPECULATION, "ttftnnnnn"},
 };
@@ -176,7 +177,8 @@ vyre_status store_clear(store *s, vyre_error *error) {
     code = store_begin(s);
     if (code == SQLITE_OK)
       code = store_exec(s, "DELETE FROM region; DELETE FROM latency; DELETE FROM tuning;"
-                           "DELETE FROM speculation; DELETE FROM pass; DELETE FROM meta");
+                           "DELETE FROM speculation; DELETE FROM pass; DELETE FROM code;"
+                           "DELETE FROM decision; DELETE FROM meta");
     if (code == SQLITE_OK) code = store_commit(s);
     if (code != SQLITE_OK)
       store_rollback(s);

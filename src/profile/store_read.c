@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "profile/store_db.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // Visits each row of a bound statement and makes it ready again. `row` returns false to stop.
@@ -64,11 +65,14 @@ static void bind_region(sqlite3_stmt *q, const void *key) {
 }
 
 static bool merge_region(sqlite3_stmt *q, void *context) {
-  region_record r = {.dispatch_count = store_column_u64(q, 1),
-                     .kernel_ns_total = store_column_u64(q, 2),
-                     .kernel_ns_max = store_column_u64(q, 3),
-                     .bytes_total = store_column_u64(q, 4)};
-  hints_merge(context, store_column_text(q, 0), &r);
+  region_record r = {.dispatch_count = store_column_u64(q, 2),
+                     .kernel_ns_total = store_column_u64(q, 3),
+                     .kernel_ns_max = store_column_u64(q, 4),
+                     .bytes_total = store_column_u64(q, 5)};
+  char key[HINTS_KEY];
+  if (sqlite3_column_bytes(q, 0) != STORE_FINGERPRINT) return true;
+  hints_region_key(sqlite3_column_blob(q, 0), store_column_text(q, 1), key);
+  hints_merge(context, key, &r);
   return true;
 }
 
@@ -123,37 +127,96 @@ static vyre_status collect_rows(store *s, store_sql sql, void (*bind)(sqlite3_st
   return status;
 }
 
-typedef struct latency_key {
-  const char *device, *op;
-  const uint8_t *fingerprint;
-  uint32_t size_class;
-} latency_key;
-
-static void bind_latency(sqlite3_stmt *q, const void *key) {
-  const latency_key *k = key;
-  store_bind_text(q, 2, k->device);
-  store_bind_text(q, 3, k->op);
-  store_bind_blob(q, 4, k->fingerprint, STORE_FINGERPRINT);
-  store_bind_u64(q, 5, k->size_class);
+static void bind_fingerprint(sqlite3_stmt *q, const void *key) {
+  store_bind_blob(q, 2, key, STORE_FINGERPRINT);
 }
 
 static bool fill_latency(sqlite3_stmt *q, arena *memory, void *row) {
   store_latency_row *r = row;
   read_samples(q, &r->samples);
-  return (r->backend = copy_column(memory, q, 5)) != NULL;
+  r->size_class = (uint32_t)store_column_u64(q, 6);
+  return (r->device = copy_column(memory, q, 5)) && (r->work = copy_column(memory, q, 7)) &&
+         (r->variant = copy_column(memory, q, 8)) && (r->build = copy_column(memory, q, 9));
 }
 
-vyre_status store_load_latencies(store *s, const char *device, const char *op,
-                                 const uint8_t *fingerprint, uint32_t size_class, arena *memory,
+vyre_status store_load_latencies(store *s, const uint8_t *fingerprint, arena *memory,
                                  store_latency_row **rows, uint32_t *count, vyre_error *error) {
-  latency_key key = {device, op, fingerprint, size_class};
   collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_latency};
   void *found;
-  vyre_status status =
-      collect_rows(s, STORE_SQL_LOAD_LATENCIES, bind_latency, &key, &c, &found, count, error);
+  vyre_status status = collect_rows(s, STORE_SQL_LOAD_LATENCIES, bind_fingerprint, fingerprint, &c,
+                                    &found, count, error);
   *rows = found;
   return status;
 }
+
+static bool fill_decision(sqlite3_stmt *q, arena *memory, void *row) {
+  store_decision_row *r = row;
+  const char **texts[] = {&r->work, &r->op, &r->device, &r->variant, &r->build, &r->reason};
+  for (int i = 0; i < 6; i++)
+    if (!(*texts[i] = copy_column(memory, q, 1 + i))) return false;
+  r->size_class = (uint32_t)store_column_u64(q, 0);
+  r->samples = store_column_u64(q, 7);
+  r->mean_ns = store_column_u64(q, 8);
+  r->spread_ns = store_column_u64(q, 9);
+  r->date = sqlite3_column_int64(q, 11);
+  return (r->others = copy_column(memory, q, 10)) != NULL;
+}
+
+vyre_status store_load_decisions(store *s, const uint8_t *fingerprint, arena *memory,
+                                 store_decision_row **rows, uint32_t *count, vyre_error *error) {
+  collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_decision};
+  void *found;
+  vyre_status status = collect_rows(s, STORE_SQL_LOAD_DECISIONS, bind_fingerprint, fingerprint, &c,
+                                    &found, count, error);
+  *rows = found;
+  return status;
+}
+
+// ---- codes -------------------------------------------------------------------------------------
+
+static bool read_code(sqlite3_stmt *q, void *context) {
+  store_code_state *out = context;
+  out->checks = store_column_u64(q, 0);
+  out->is_wrong = store_column_u64(q, 1) != 0;
+  snprintf(out->detail, sizeof out->detail, "%s", store_column_text(q, 2));
+  return true;
+}
+
+vyre_status store_load_code(store *s, const uint8_t *hash, store_code_state *out,
+                            vyre_error *error) {
+  *out = (store_code_state){0};
+  return read_rows(&(query){s, STORE_SQL_LOAD_CODE, bind_fingerprint, hash, read_code, out}, error);
+}
+
+typedef struct wrong_visiting {
+  bool (*visit)(void *context, const store_wrong *wrong);
+  void *context;
+} wrong_visiting;
+
+static void bind_op(sqlite3_stmt *q, const void *key) {
+  store_bind_text(q, 2, key);
+}
+
+static bool visit_wrong(sqlite3_stmt *q, void *context) {
+  const wrong_visiting *v = context;
+  if (sqlite3_column_bytes(q, 5) != STORE_FINGERPRINT) return true;
+  store_wrong wrong = {.op = store_column_text(q, 0),
+                       .variant = store_column_text(q, 1),
+                       .device = store_column_text(q, 2),
+                       .detail = store_column_text(q, 3),
+                       .date = sqlite3_column_int64(q, 4),
+                       .hash = sqlite3_column_blob(q, 5)};
+  return v->visit(v->context, &wrong);
+}
+
+vyre_status store_visit_wrong(store *s, const char *op,
+                              bool (*visit)(void *context, const store_wrong *wrong), void *context,
+                              vyre_error *error) {
+  wrong_visiting v = {visit, context};
+  return read_rows(&(query){s, STORE_SQL_LOAD_WRONG, bind_op, op, visit_wrong, &v}, error);
+}
+
+// ---- launch shapes -----------------------------------------------------------------------------
 
 static void bind_tuning(sqlite3_stmt *q, const void *key) {
   const char *const *k = key;
@@ -214,10 +277,6 @@ typedef struct pass_reading {
   opt_report *out;
   bool out_of_memory;
 } pass_reading;
-
-static void bind_fingerprint(sqlite3_stmt *q, const void *key) {
-  store_bind_blob(q, 2, key, STORE_FINGERPRINT);
-}
 
 static bool read_pass(sqlite3_stmt *q, void *context) {
   pass_reading *r = context;
@@ -298,9 +357,10 @@ static bool read_counts(sqlite3_stmt *q, void *context) {
   uint64_t *numbers[] = {
       &((store_counts *)context)->regions,   &((store_counts *)context)->latencies,
       &((store_counts *)context)->tunings,   &((store_counts *)context)->speculations,
+      &((store_counts *)context)->codes,     &((store_counts *)context)->decisions,
       &((store_counts *)context)->pass_rows, &((store_counts *)context)->foreign,
       &((store_counts *)context)->size_bytes};
-  for (int i = 0; i < 7; i++) *numbers[i] = store_column_u64(q, i);
+  for (int i = 0; i < 9; i++) *numbers[i] = store_column_u64(q, i);
   return true;
 }
 

@@ -34,12 +34,13 @@ static void add_region(writing *w, const store_region *r) {
   if (!next(w, STORE_SQL_ADD_REGION, &q)) return;
   store_bind_text(q, 1, w->s->machine);
   store_bind_text(q, 2, r->device);
-  store_bind_text(q, 3, r->region);
-  store_bind_u64(q, 4, r->added.dispatch_count);
-  store_bind_u64(q, 5, r->added.kernel_ns_total);
-  store_bind_u64(q, 6, r->added.kernel_ns_max);
-  store_bind_u64(q, 7, r->added.bytes_total);
-  bind_age(w, q, 8);
+  store_bind_blob(q, 3, r->fingerprint, STORE_FINGERPRINT);
+  store_bind_text(q, 4, r->region);
+  store_bind_u64(q, 5, r->added.dispatch_count);
+  store_bind_u64(q, 6, r->added.kernel_ns_total);
+  store_bind_u64(q, 7, r->added.kernel_ns_max);
+  store_bind_u64(q, 8, r->added.bytes_total);
+  bind_age(w, q, 9);
   run(w, q);
 }
 
@@ -77,51 +78,104 @@ static void add_sample(sums *to, uint64_t ns) {
   s->recent_ns[s->recent_count++] = ns;
 }
 
-// Reads the key's sums with `get`, adds the samples, writes all with `put`. The key is bound to
-// both by `bind`, as the parameters 1 to 6.
-static void add_samples(writing *w, store_sql get, store_sql put, const uint64_t *ns,
-                        uint32_t count, void (*bind)(sqlite3_stmt *statement, const void *key),
-                        const void *key) {
+// How a table of samples is written: its sums are read with `get` and written with `put`; `bind`
+// binds the key to both and returns the number of its last parameter.
+typedef struct samples_table {
+  store_sql get, put;
+  int (*bind)(sqlite3_stmt *statement, const void *key);
+} samples_table;
+
+static void add_samples(writing *w, const samples_table *t, const void *key, const uint64_t *ns,
+                        uint32_t count) {
   sqlite3_stmt *g, *p;
   sums all;
   uint8_t recent[8 * STORE_RECENT];
-  if (!count || !next(w, get, &g)) return;
+  if (!count || !next(w, t->get, &g)) return;
   store_bind_text(g, 1, w->s->machine);
-  bind(g, key);
+  t->bind(g, key);
   get_sums(w, g, &all);
-  if (!next(w, put, &p)) return;
+  if (!next(w, t->put, &p)) return;
   for (uint32_t i = 0; i < count; i++) add_sample(&all, ns[i] > INT64_MAX ? INT64_MAX : ns[i]);
   store_bind_text(p, 1, w->s->machine);
-  bind(p, key);
-  store_bind_u64(p, 7, all.samples.count);
-  store_bind_u64(p, 8, all.total_ns);
-  store_bind_u64(p, 9, all.samples.min_ns);
-  store_bind_blob(p, 10, recent, store_write_recent(&all.samples, recent));
-  bind_age(w, p, 11);
+  int at = t->bind(p, key);
+  store_bind_u64(p, at + 1, all.samples.count);
+  store_bind_u64(p, at + 2, all.total_ns);
+  store_bind_u64(p, at + 3, all.samples.min_ns);
+  store_bind_blob(p, at + 4, recent, store_write_recent(&all.samples, recent));
+  bind_age(w, p, at + 5);
   run(w, p);
 }
 
-static void bind_latency(sqlite3_stmt *q, const void *key) {
+static int bind_latency(sqlite3_stmt *q, const void *key) {
   const store_latency *l = key;
   store_bind_text(q, 2, l->device);
   store_bind_text(q, 3, l->op);
   store_bind_blob(q, 4, l->fingerprint, STORE_FINGERPRINT);
   store_bind_u64(q, 5, l->size_class);
-  store_bind_text(q, 6, l->backend);
+  store_bind_text(q, 6, l->work);
+  store_bind_text(q, 7, l->variant);
+  store_bind_text(q, 8, l->build);
+  return 8;
 }
 
-static void bind_tuning(sqlite3_stmt *q, const void *key) {
+static int bind_tuning(sqlite3_stmt *q, const void *key) {
   const store_tuning *t = key;
   store_bind_text(q, 2, t->device);
   store_bind_text(q, 3, t->key);
   for (int i = 0; i < 3; i++) store_bind_u64(q, 4 + i, t->shape[i]);
+  return 6;
 }
+
+static const samples_table latency_table = {STORE_SQL_GET_LATENCY, STORE_SQL_PUT_LATENCY,
+                                            bind_latency};
+static const samples_table tuning_table = {STORE_SQL_GET_TUNING, STORE_SQL_PUT_TUNING, bind_tuning};
 
 static void put_key_op(writing *w, const store_tuning *t) {
   sqlite3_stmt *q;
   if (!t->op || !next(w, STORE_SQL_PUT_KEY_OP, &q)) return;
   store_bind_text(q, 1, t->key);
   store_bind_text(q, 2, t->op);
+  run(w, q);
+}
+
+// ---- codes and decisions -----------------------------------------------------------------------
+
+static void add_code(writing *w, const store_code *c) {
+  sqlite3_stmt *q;
+  if (!next(w, STORE_SQL_ADD_CODE, &q)) return;
+  store_bind_text(q, 1, w->s->machine);
+  store_bind_blob(q, 2, c->hash, STORE_FINGERPRINT);
+  store_bind_text(q, 3, c->op);
+  store_bind_text(q, 4, c->variant);
+  store_bind_text(q, 5, c->device);
+  store_bind_u64(q, 6, c->checks);
+  store_bind_u64(q, 7, c->is_wrong);
+  store_bind_text(q, 8, c->detail);
+  bind_age(w, q, 9);
+  run(w, q);
+}
+
+static void bind_decision(writing *w, sqlite3_stmt *q, const store_decision *d) {
+  store_bind_text(q, 1, w->s->machine);
+  store_bind_blob(q, 2, d->fingerprint, STORE_FINGERPRINT);
+  store_bind_u64(q, 3, d->size_class);
+  store_bind_text(q, 4, d->work);
+}
+
+static void add_decision(writing *w, const store_decision *d) {
+  sqlite3_stmt *q;
+  if (!next(w, STORE_SQL_ADD_DECISION, &q)) return;
+  bind_decision(w, q, d);
+  const char *texts[] = {d->op, d->device, d->variant, d->build, d->reason};
+  for (int i = 0; i < 5; i++) store_bind_text(q, 5 + i, texts[i]);
+  store_bind_u64(q, 10, d->samples);
+  store_bind_u64(q, 11, d->mean_ns);
+  store_bind_u64(q, 12, d->spread_ns);
+  store_bind_text(q, 13, d->others);
+  bind_age(w, q, 14);
+  run(w, q);
+  if (!next(w, STORE_SQL_TRIM_DECISIONS, &q)) return;
+  bind_decision(w, q, d);
   run(w, q);
 }
 
@@ -192,6 +246,8 @@ static void prune_all(writing *w, uint32_t max_keys) {
   enum { ROWS_PER_PROGRAM = 4 };
   prune(w, STORE_SQL_PRUNE_REGION, max_keys);
   prune(w, STORE_SQL_PRUNE_LATENCY, max_keys);
+  prune(w, STORE_SQL_PRUNE_CODE, max_keys);
+  prune(w, STORE_SQL_PRUNE_DECISION, max_keys);
   prune(w, STORE_SQL_PRUNE_TUNING, max_keys);
   prune(w, STORE_SQL_PRUNE_SPECULATION, max_keys);
   prune(w, STORE_SQL_PRUNE_PASS, max_keys * ROWS_PER_PROGRAM);
@@ -220,11 +276,11 @@ static void get_sequence(writing *w) {
 static void add_all(writing *w, const store_batch *b) {
   for (uint32_t i = 0; i < b->region_count; i++) add_region(w, &b->regions[i]);
   for (uint32_t i = 0; i < b->latency_count; i++)
-    add_samples(w, STORE_SQL_GET_LATENCY, STORE_SQL_PUT_LATENCY, b->latencies[i].ns,
-                b->latencies[i].count, bind_latency, &b->latencies[i]);
+    add_samples(w, &latency_table, &b->latencies[i], b->latencies[i].ns, b->latencies[i].count);
+  for (uint32_t i = 0; i < b->code_count; i++) add_code(w, &b->codes[i]);
+  for (uint32_t i = 0; i < b->decision_count; i++) add_decision(w, &b->decisions[i]);
   for (uint32_t i = 0; i < b->tuning_count; i++) {
-    add_samples(w, STORE_SQL_GET_TUNING, STORE_SQL_PUT_TUNING, b->tunings[i].ns,
-                b->tunings[i].count, bind_tuning, &b->tunings[i]);
+    add_samples(w, &tuning_table, &b->tunings[i], b->tunings[i].ns, b->tunings[i].count);
     put_key_op(w, &b->tunings[i]);
   }
   for (uint32_t i = 0; i < b->speculation_count; i++) add_speculation(w, &b->speculations[i]);

@@ -124,20 +124,26 @@ bool buffers_to_host(const vyre_dispatch_args *args) {
 
 // ---- distance -----------------------------------------------------------------------------------
 
-static const plan_route *route_of(const plan *p, const backend *b) {
-  for (uint32_t i = 0; i < p->route_count; i++)
-    if (executable_backend(p->routes[i].variant->executable) == b) return &p->routes[i];
-  return NULL;
+// The fastest variant of a backend that is known to be right.
+static const variant *route_of(const plan *p, const backend *b) {
+  const variant *best = NULL;
+  for (uint32_t i = 0; i < atomic_load(&((plan *)p)->variant_count); i++) {
+    const variant *v = p->variants[i];
+    if (executable_backend(v->code->executable) != b || !v->resident_ns) continue;
+    if (!code_is_trusted(v->code)) continue;
+    if (!best || v->resident_ns < best->resident_ns) best = v;
+  }
+  return best;
 }
 
 static double copy_ns(const plan *p, const backend *b, uint64_t bytes) {
-  const plan_route *r = bytes ? route_of(p, b) : NULL;
-  return r ? r->copy_ns_per_byte * (double)bytes : 0;
+  const variant *v = bytes ? route_of(p, b) : NULL;
+  return v ? v->copy_ns_per_byte * (double)bytes : 0;
 }
 
-static double cost_of(const plan *p, const plan_route *r, const vyre_dispatch_args *args) {
-  const backend *b = executable_backend(r->variant->executable);
-  double ns = (double)r->resident_ns;
+static double cost_of(const plan *p, const variant *v, const vyre_dispatch_args *args) {
+  const backend *b = executable_backend(v->code->executable);
+  double ns = (double)v->resident_ns;
   for (uint32_t i = 0; i < args->buffer_count; i++) {
     vyre_buffer *handle = args->handles[i];
     if (!handle) { // a span is copied each time, there and back
@@ -150,16 +156,21 @@ static double cost_of(const plan *p, const plan_route *r, const vyre_dispatch_ar
   return ns;
 }
 
-variant *buffers_nearest(const plan *p, variant *usual, const vyre_dispatch_args *args) {
+variant *buffers_nearest(vyre_kernel *k, const plan *p, variant *usual,
+                         const vyre_dispatch_args *args) {
   variant *best = usual;
   double best_ns = 0;
   if (atomic_load_explicit(&((plan *)p)->state, memory_order_acquire) != PLAN_LEARNED) return usual;
-  for (uint32_t i = 0; i < p->route_count; i++) {
-    double ns = cost_of(p, &p->routes[i], args);
-    if (i && ns >= best_ns) continue;
+  pthread_mutex_lock(&k->lock);
+  for (uint32_t i = 0; i < atomic_load(&((plan *)p)->variant_count); i++) {
+    variant *v = p->variants[i];
+    if (v != route_of(p, executable_backend(v->code->executable))) continue;
+    double ns = cost_of(p, v, args);
+    if (best_ns > 0 && ns >= best_ns) continue;
     best_ns = ns;
-    best = p->routes[i].variant;
+    best = v;
   }
+  pthread_mutex_unlock(&k->lock);
   // The same backend: what was found for these very arguments is better than what is for all.
-  return best->backend == usual->backend ? usual : best;
+  return best->code->backend == usual->code->backend ? usual : best;
 }

@@ -15,6 +15,7 @@ vyre_status buffers_as_spans(const vyre_kernel *k, const vyre_dispatch_args *arg
 // Before the spans are copied; false: something could not be fetched.
 bool buffers_to_host(const vyre_dispatch_args *args);
 // The variant that is done first, counting what would have to be copied for it.
-variant *buffers_nearest(const plan *p, variant *usual, const vyre_dispatch_args *args);
+variant *buffers_nearest(vyre_kernel *k, const plan *p, variant *usual,
+                         const vyre_dispatch_args *args);
 
 #endif

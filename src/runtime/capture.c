@@ -142,21 +142,31 @@ static const buffer *bound_info(const capture *c, uint32_t index) {
   }
 }
 
-bool capture_keep(const capture *c, capture_output *out) {
+bool capture_keep_spans(const capture *c, const vyre_span *spans, capture_output *out) {
   *out = (capture_output){calloc(c->args.buffer_count + 1u, sizeof *out->buffers),
                           c->args.buffer_count};
   if (!out->buffers) return false;
   for (uint32_t i = 0; i < out->count; i++) {
     if (!(bound_info(c, i)->access & VYRE_WRITE) || !c->work[i].data) continue;
-    void *copy = malloc(c->work[i].size_bytes);
+    void *copy = malloc(spans[i].size_bytes);
     if (!copy) {
       capture_output_fini(out);
       return false;
     }
-    memcpy(copy, c->work[i].data, c->work[i].size_bytes);
-    out->buffers[i] = (vyre_span){copy, c->work[i].size_bytes};
+    memcpy(copy, spans[i].data, spans[i].size_bytes);
+    out->buffers[i] = (vyre_span){copy, spans[i].size_bytes};
   }
   return true;
+}
+
+bool capture_keep(const capture *c, capture_output *out) {
+  return capture_keep_spans(c, c->work, out);
+}
+
+void capture_put(capture *c, const capture_output *output) {
+  for (uint32_t i = 0; i < output->count; i++)
+    if (output->buffers[i].data)
+      memcpy(c->work[i].data, output->buffers[i].data, output->buffers[i].size_bytes);
 }
 
 void capture_output_fini(capture_output *out) {

@@ -48,6 +48,9 @@ typedef struct capture_output {
 } capture_output;
 
 bool capture_keep(const capture *c, capture_output *out); // false: out of memory
+// The same from memory of the caller's, one span per bound buffer; and back into the work memory.
+bool capture_keep_spans(const capture *c, const vyre_span *spans, capture_output *out);
+void capture_put(capture *c, const capture_output *output);
 void capture_output_fini(capture_output *out);
 // Compares the work memory with a kept output: bit for bit, except that any NaN equals any NaN, and
 // within the program's ULP budget when it is `fast`. A difference is described in `text`.

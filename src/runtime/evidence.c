@@ -33,7 +33,7 @@ void evidence_open(vyre_runtime *rt) {
 }
 
 static void forget_pending(evidence *e) {
-  e->regions.count = e->latencies.count = e->speculations.count = 0;
+  e->regions.count = e->latencies.count = e->codes.count = e->speculations.count = 0;
   arena_reset(&e->memory);
 }
 
@@ -44,6 +44,7 @@ void evidence_close(vyre_runtime *rt) {
   e->store = NULL;
   vec_free(&e->regions);
   vec_free(&e->latencies);
+  vec_free(&e->codes);
   vec_free(&e->speculations);
   arena_free(&e->memory);
   pthread_mutex_destroy(&e->lock);
@@ -76,57 +77,78 @@ const char *evidence_device_name(const vyre_runtime *rt, uint32_t device) {
 
 // ---- gathering ----------------------------------------------------------------------------------
 
-static void gather_regions(evidence *e, variant *v) {
-  const vyre_program *p = executable_program(v->executable);
-  for (uint32_t i = 0; i < v->sums_count; i++) {
-    evidence_region *from = &v->sums[i];
-    region_record added = {.dispatch_count = atomic_exchange(&from->count, 0)};
-    if (!added.dispatch_count) continue;
-    added.kernel_ns_total = atomic_exchange(&from->total_ns, 0);
-    added.kernel_ns_max = atomic_exchange(&from->max_ns, 0);
-    added.bytes_total = atomic_exchange(&from->bytes, 0);
-    const char *name = p->regions[i].name;
-    name = arena_copy_string(&e->memory, name, strlen(name));
-    if (name)
-      (void)vec_push(&e->regions, (store_region){e->devices[v->device].adapter, name, added});
+// Texts of what waits to be written live as long as that does.
+static const char *copy_text(evidence *e, const char *text) {
+  return arena_copy_string(&e->memory, text, strlen(text));
+}
+
+static uint8_t *copy_hash(evidence *e, const uint8_t *hash) {
+  uint8_t *copy = arena_alloc(&e->memory, STORE_FINGERPRINT);
+  return copy ? memcpy(copy, hash, STORE_FINGERPRINT) : NULL;
+}
+
+// With the locks of the kernel and, when it writes, of the evidence.
+static void gather_regions(vyre_kernel *k, code *c, bool writes) {
+  evidence *e = &k->runtime->evidence;
+  const vyre_program *p = executable_program(c->executable);
+  uint64_t runs = atomic_load(&c->runs), added_runs = runs - c->runs_kept;
+  c->runs_kept = runs;
+  for (uint32_t i = 0; i < c->sums_count && added_runs; i++) {
+    evidence_region *from = &c->sums[i];
+    char key[HINTS_KEY];
+    region_record added = {.dispatch_count = added_runs,
+                           .kernel_ns_total = atomic_exchange(&from->total_ns, 0),
+                           .kernel_ns_max = atomic_exchange(&from->max_ns, 0),
+                           .bytes_total = atomic_exchange(&from->bytes, 0)};
+    hints_region_key(k->program->fingerprint, p->regions[i].name, key);
+    hints_merge(k->runtime->hints, key, &added);
+    if (!writes) continue;
+    store_region row = {e->devices[c->device].adapter, copy_hash(e, k->program->fingerprint),
+                        copy_text(e, p->regions[i].name), added};
+    if (row.fingerprint && row.region) (void)vec_push(&e->regions, row);
   }
 }
 
-// The samples of one device among the latest of a plan.
-static void gather_samples(evidence *e, const vyre_kernel *k, plan *p, uint64_t first, uint64_t end,
-                           uint32_t device) {
-  uint64_t *ns = arena_alloc_array(&e->memory, RING, sizeof *ns);
-  uint32_t count = 0;
-  for (uint64_t i = first; i < end && ns; i++) {
-    uint64_t sample = atomic_load_explicit(&p->ring[i % RING], memory_order_relaxed);
-    if (sample >> 56 == device) ns[count++] = sample & (((uint64_t)1 << 56) - 1);
-  }
-  const char *op = k->program->name;
-  op = arena_copy_string(&e->memory, op, strlen(op));
-  uint8_t *fingerprint = arena_alloc(&e->memory, STORE_FINGERPRINT);
-  if (!count || !op || !fingerprint) return;
-  memcpy(fingerprint, k->program->fingerprint, STORE_FINGERPRINT);
-  (void)vec_push(&e->latencies, (store_latency){.device = e->devices[device].adapter,
-                                                .op = op,
-                                                .backend = e->devices[device].backend,
-                                                .fingerprint = fingerprint,
-                                                .size_class = p->size_class,
-                                                .ns = ns,
-                                                .count = count});
+static void gather_checks(vyre_kernel *k, code *c) {
+  evidence *e = &k->runtime->evidence;
+  uint64_t checks = atomic_load(&c->checks);
+  char name[VARIANT_TEXT];
+  if (checks == c->checks_kept) return;
+  code_name(c, NULL, name);
+  store_code row = {.hash = copy_hash(e, c->hash),
+                    .op = copy_text(e, k->program->name),
+                    .variant = copy_text(e, name),
+                    .device = e->devices[c->device].adapter,
+                    .checks = checks - c->checks_kept,
+                    .detail = ""};
+  if (row.hash && row.op && row.variant && vec_push(&e->codes, row)) c->checks_kept = checks;
 }
 
-static void gather_plan(evidence *e, const vyre_kernel *k, plan *p) {
-  uint64_t end = atomic_load(&p->dispatches);
-  uint64_t first = end > RING && end - RING > p->gathered ? end - RING : p->gathered;
-  if (first == end) return;
-  for (uint32_t d = 0; d < e->device_count; d++) gather_samples(e, k, p, first, end, d);
-  p->gathered = end;
+static void gather_samples(vyre_kernel *k, const plan *p, variant *v) {
+  evidence *e = &k->runtime->evidence;
+  char name[VARIANT_TEXT], build[BUILD_TEXT];
+  (void)variant_gather(v, NULL, NULL);
+  if (!v->fresh_count) return;
+  variant_text(v, name);
+  build_name(build);
+  uint64_t *ns = arena_alloc_array(&e->memory, v->fresh_count, sizeof *ns);
+  store_latency row = {.device = e->devices[v->code->device].adapter,
+                       .op = copy_text(e, k->program->name),
+                       .fingerprint = copy_hash(e, k->program->fingerprint),
+                       .size_class = p->size_class,
+                       .work = copy_text(e, p->work),
+                       .variant = copy_text(e, name),
+                       .build = copy_text(e, build),
+                       .ns = ns,
+                       .count = v->fresh_count};
+  if (!ns || !row.op || !row.fingerprint || !row.work || !row.variant || !row.build) return;
+  memcpy(ns, v->fresh, v->fresh_count * sizeof *ns);
+  if (vec_push(&e->latencies, row)) v->fresh_count = 0;
 }
 
 static void gather_speculation(evidence *e, vyre_kernel *k) {
-  uint8_t *fingerprint = arena_alloc(&e->memory, STORE_FINGERPRINT);
+  uint8_t *fingerprint = copy_hash(e, k->program->fingerprint);
   if (!fingerprint) return;
-  memcpy(fingerprint, k->program->fingerprint, STORE_FINGERPRINT);
   for (int kind = 0; kind < PREDICT_KIND_COUNT; kind++) {
     special_outcome *o = &k->outcomes[kind];
     if (!o->used && !o->unused && !o->compile_ns) continue;
@@ -142,17 +164,29 @@ static void gather_speculation(evidence *e, vyre_kernel *k) {
   }
 }
 
+static void gather_plans(vyre_kernel *k) {
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
+    plan *p = atomic_load(&k->plans[i]);
+    for (uint32_t n = 0; p && n < atomic_load(&p->variant_count); n++)
+      gather_samples(k, p, p->variants[n]);
+  }
+}
+
+static bool can_write(const vyre_runtime *rt) {
+  return rt->evidence.store && !store_is_read_only(rt->evidence.store);
+}
+
 void evidence_gather(vyre_kernel *k) {
   evidence *e = &k->runtime->evidence;
-  if (!e->store || store_is_read_only(e->store)) return;
+  bool writes = can_write(k->runtime);
   pthread_mutex_lock(&k->lock);
   pthread_mutex_lock(&e->lock);
-  for (variant *v = k->variants; v; v = v->next) gather_regions(e, v);
-  for (uint32_t i = 0; i < SIZE_CLASSES; i++) {
-    plan *p = atomic_load(&k->plans[i]);
-    if (p) gather_plan(e, k, p);
+  for (code *c = k->codes; c; c = c->next) {
+    gather_regions(k, c, writes);
+    if (writes) gather_checks(k, c);
   }
-  if (k->predictor) gather_speculation(e, k);
+  if (writes) gather_plans(k);
+  if (writes && k->predictor) gather_speculation(e, k);
   pthread_mutex_unlock(&e->lock);
   pthread_mutex_unlock(&k->lock);
 }
@@ -166,7 +200,6 @@ static void append(vyre_runtime *rt, const store_batch *batch) {
 
 void evidence_flush(vyre_runtime *rt) {
   evidence *e = &rt->evidence;
-  if (!e->store || store_is_read_only(e->store)) return;
   pthread_mutex_lock(&rt->lock);
   for (vyre_kernel *k = rt->kernels; k; k = k->next_in_runtime) evidence_gather(k);
   pthread_mutex_unlock(&rt->lock);
@@ -177,15 +210,18 @@ void evidence_flush(vyre_runtime *rt) {
                    .region_count = (uint32_t)e->regions.count,
                    .latencies = e->latencies.at,
                    .latency_count = (uint32_t)e->latencies.count,
+                   .codes = e->codes.at,
+                   .code_count = (uint32_t)e->codes.count,
                    .speculations = e->speculations.at,
                    .speculation_count = (uint32_t)e->speculations.count};
-  bool is_empty = !b.region_count && !b.latency_count && !b.speculation_count;
+  bool is_empty = !b.region_count && !b.latency_count && !b.code_count && !b.speculation_count;
   if (is_empty) {
     forget_pending(e);
   } else {
     e->memory = ARENA_INIT;
     memset(&e->regions, 0, sizeof e->regions);
     memset(&e->latencies, 0, sizeof e->latencies);
+    memset(&e->codes, 0, sizeof e->codes);
     memset(&e->speculations, 0, sizeof e->speculations);
   }
   pthread_mutex_unlock(&e->lock);
@@ -193,12 +229,9 @@ void evidence_flush(vyre_runtime *rt) {
   append(rt, &b);
   free((void *)b.regions);
   free((void *)b.latencies);
+  free((void *)b.codes);
   free((void *)b.speculations);
   arena_free(&memory);
-}
-
-static bool can_write(const vyre_runtime *rt) {
-  return rt->evidence.store && !store_is_read_only(rt->evidence.store);
 }
 
 void evidence_keep_passes(vyre_kernel *k, const opt_report *report) {
@@ -207,8 +240,12 @@ void evidence_keep_passes(vyre_kernel *k, const opt_report *report) {
     append(k->runtime, &(store_batch){.passes = &passes, .passes_count = 1});
 }
 
-void evidence_keep_latencies(vyre_runtime *rt, const store_latency *rows, uint32_t count) {
-  if (can_write(rt) && count) append(rt, &(store_batch){.latencies = rows, .latency_count = count});
+void evidence_keep_code(vyre_runtime *rt, const store_code *code) {
+  if (can_write(rt)) append(rt, &(store_batch){.codes = code, .code_count = 1});
+}
+
+void evidence_keep_decision(vyre_runtime *rt, const store_decision *decision) {
+  if (can_write(rt)) append(rt, &(store_batch){.decisions = decision, .decision_count = 1});
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -223,12 +260,11 @@ void evidence_load_passes(vyre_kernel *k) {
 }
 
 // A program whose variants were mostly prepared for nothing begins in silence.
-void evidence_load_speculation(vyre_kernel *k) {
+static void load_speculation(vyre_kernel *k) {
   enum { ENOUGH = 4 };
   vyre_error error;
   store_speculation sum;
   store *s = k->runtime->evidence.store;
-  if (!s || !k->predictor) return;
   if (store_load_speculation(s, NULL, k->program->fingerprint, &sum, &error) != VYRE_OK) {
     evidence_tell(k->runtime, &error);
     return;
@@ -236,4 +272,14 @@ void evidence_load_speculation(vyre_kernel *k) {
   if (sum.used + sum.unused < ENOUGH || sum.used >= sum.unused) return;
   predictor_outcome(k->predictor, false);
   predictor_outcome(k->predictor, false);
+}
+
+void evidence_load_kernel(vyre_kernel *k) {
+  vyre_error error;
+  store *s = k->runtime->evidence.store;
+  if (!s) return;
+  if (k->predictor) load_speculation(k);
+  if (store_load_latencies(s, k->program->fingerprint, &k->memory, &k->priors, &k->prior_count,
+                           &error) != VYRE_OK)
+    evidence_tell(k->runtime, &error);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a runtime remembers beyond its process. Dispatches leave their times in counters and rings
-// of their variants and plans; now and then, in the background, what is new is gathered and written
-// to the store as one batch. At the start the store is read once. When the store fails, that is
+// What a runtime remembers beyond its process. Dispatches leave their times in counters of their
+// variants and codes; now and then, in the background, what is new is gathered, into the hints and
+// into one batch for the store. At the start the store is read once. When the store fails, that is
 // told and nothing is remembered; no dispatch ever waits for it. Any thread.
 #ifndef VYRE_RUNTIME_EVIDENCE_H
 #define VYRE_RUNTIME_EVIDENCE_H
@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { EVIDENCE_DEVICES = 32, EVIDENCE_TICK_NS = 1000000000 };
+enum { EVIDENCE_DEVICES = 32, EVIDENCE_EVERY_NS = 1000000000 };
 
 typedef struct evidence {
   store *store; // NULL: nothing is kept
@@ -21,6 +21,7 @@ typedef struct evidence {
   arena memory;         // of what waits to be written
   vec(store_region) regions;
   vec(store_latency) latencies;
+  vec(store_code) codes;
   vec(store_speculation) speculations;
   uint32_t device_count;
   // By number; they never change once they are there.
@@ -29,13 +30,12 @@ typedef struct evidence {
   } devices[EVIDENCE_DEVICES];
 } evidence;
 
-// The sums of one region of a variant since they were last gathered.
+// The sums of one region of a code since they were last gathered; it ran as often as the code.
 typedef struct evidence_region {
-  atomic_uint_fast64_t count, total_ns, max_ns, bytes;
+  atomic_uint_fast64_t total_ns, max_ns, bytes;
 } evidence_region;
 
 static inline void evidence_region_add(evidence_region *r, uint64_t ns, uint64_t bytes) {
-  atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&r->total_ns, ns, memory_order_relaxed);
   atomic_fetch_add_explicit(&r->bytes, bytes, memory_order_relaxed);
   uint_fast64_t max = atomic_load_explicit(&r->max_ns, memory_order_relaxed);
@@ -44,13 +44,6 @@ static inline void evidence_region_add(evidence_region *r, uint64_t ns, uint64_t
   }
 }
 
-// A sample of a ring: its time and the device it was taken on.
-static inline uint64_t evidence_sample(uint32_t device, uint64_t ns) {
-  return (uint64_t)device << 56 | (ns & (((uint64_t)1 << 56) - 1));
-}
-
-struct plan;
-struct variant;
 typedef struct vyre_runtime vyre_runtime;
 typedef struct vyre_kernel vyre_kernel;
 
@@ -64,19 +57,20 @@ void evidence_close(vyre_runtime *rt);
 uint32_t evidence_device(vyre_runtime *rt, const char *backend);
 const char *evidence_device_name(const vyre_runtime *rt, uint32_t device);
 
-// Takes what is new of a kernel; the caller holds the runtime's lock.
+// Takes what is new of a kernel, which stays alive meanwhile.
 void evidence_gather(vyre_kernel *k);
 // Gathers from all kernels and writes. Not on the dispatch path.
 void evidence_flush(vyre_runtime *rt);
 
-// What earlier processes know of a program: the last optimizer report, and whether preparing
-// variants ahead paid. In the background or at load.
+// What earlier processes know of a program: what its variants took, and whether preparing variants
+// ahead paid, at load; the last optimizer report, in the background.
+void evidence_load_kernel(vyre_kernel *k);
 void evidence_load_passes(vyre_kernel *k);
-void evidence_load_speculation(vyre_kernel *k);
 
 // Written at once, from the background.
 void evidence_keep_passes(vyre_kernel *k, const opt_report *report);
-void evidence_keep_latencies(vyre_runtime *rt, const store_latency *rows, uint32_t count);
+void evidence_keep_code(vyre_runtime *rt, const store_code *code);
+void evidence_keep_decision(vyre_runtime *rt, const store_decision *decision);
 // Tells that something is not remembered, once.
 void evidence_tell(vyre_runtime *rt, const vyre_error *error);
 

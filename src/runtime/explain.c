@@ -1,65 +1,147 @@
 // SPDX-License-Identifier: MIT
 //
-// What was decided for a kernel, and why, for people: from the records that decided.
+// What was decided for a kernel, and why, for people: from the records that decided, and from
+// nothing else.
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "base/strbuf.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 
-#include <string.h>
+#include <time.h>
 
-static const plan_route *find_route(const plan *p, const char *backend, uint64_t median_ns) {
-  for (uint32_t i = 0; i < p->route_count; i++)
-    if (!strcmp(p->routes[i].variant->backend, backend) &&
-        p->routes[i].variant->median_ns == median_ns)
-      return &p->routes[i];
-  return NULL;
+static void show_date(strbuf *s, int64_t date) {
+  struct tm t;
+  time_t seconds = (time_t)date;
+  char text[32];
+  if (gmtime_r(&seconds, &t) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &t))
+    strbuf_puts(s, text);
 }
 
-static void explain_plan(strbuf *s, const plan *p) {
-  static const char *const states[] = {"not enough dispatches yet", "being learned", "learned",
-                                       "not learned"};
-  plan *q = (plan *)p;
-  const variant *v = atomic_load(&q->current);
-  uint64_t count = atomic_load(&q->dispatches), total = atomic_load(&q->total_ns);
-  unsigned state = atomic_load(&q->state);
-  strbuf_printf(s, "size class %u (below %llu bytes): %llu dispatches, mean %.3f us\n",
-                p->size_class, p->size_class < 64 ? 1ull << p->size_class : UINT64_MAX,
-                (unsigned long long)count, count ? (double)total / (double)count / 1000.0 : 0.0);
-  strbuf_printf(s, "  runs on %s (%s); %s", v->backend, v->origin, states[state]);
-  if (p->reason != REASON_NONE) strbuf_printf(s, ": %s", plan_reason_name(p->reason));
-  strbuf_printf(s, "; routing table: %s", route_state_name(p->route));
-  uint32_t shape[3];
-  plan_shape(p, shape);
-  if (p->tune_reason && shape[0])
-    strbuf_printf(s, "; shape %u x %u x %u (%s)", shape[0], shape[1], shape[2], p->tune_reason);
-  else if (p->tune_reason)
-    strbuf_printf(s, "; shape as declared (%s)", p->tune_reason);
+static void show_measured(strbuf *s, double ns, double spread_ns, uint64_t samples) {
+  strbuf_printf(s, "%.3f us +- %.3f in %llu sample%s", ns / 1000, spread_ns / 1000,
+                (unsigned long long)samples, samples == 1 ? "" : "s");
+}
+
+static void explain_decision(strbuf *s, const plan_decision *d) {
+  strbuf_printf(s, "%s, because %s", d->name, variant_reason_name(d->reason));
+  if (d->detail[0]) strbuf_printf(s, " (%s)", d->detail);
+  strbuf_puts(s, "; decided ");
+  show_date(s, d->date);
+  if (d->samples) {
+    strbuf_puts(s, " from ");
+    show_measured(s, (double)d->mean_ns, (double)d->spread_ns, d->samples);
+  }
   strbuf_putc(s, '\n');
-  for (uint32_t i = 0; i < p->note_count && state >= PLAN_LEARNED; i++) {
-    const candidate_note *n = &p->notes[i];
-    strbuf_printf(s, "    %-8s %-10s %-14s", n->backend, n->origin, plan_reason_name(n->reason));
-    if (n->median_ns) strbuf_printf(s, " median %.3f us", (double)n->median_ns / 1000.0);
-    if (n->compile_ns) strbuf_printf(s, ", compiled in %.1f ms", (double)n->compile_ns / 1e6);
-    const plan_route *r = find_route(p, n->backend, n->median_ns);
-    if (r && r->copy_ns_per_byte > 0)
-      strbuf_printf(s, ", %.3f us with its buffers there", (double)r->resident_ns / 1000.0);
-    if (n->detail[0]) strbuf_printf(s, ", %s", n->detail);
-    strbuf_putc(s, '\n');
+}
+
+static const char *verdict_name(const code *c) {
+  static const char *const names[] = {
+      [CODE_UNPROVEN] = "not proven",
+      [CODE_PROVEN] = "proven",
+      [CODE_FAILED] = "failed",
+      [CODE_WRONG] = "wrong-result",
+  };
+  return names[atomic_load(&((code *)c)->verdict)];
+}
+
+static void explain_variant(strbuf *s, const plan *p, variant *v) {
+  char name[VARIANT_TEXT];
+  variant_text(v, name);
+  strbuf_printf(s, "    %-44s %-12s", name, variant_reason_name(v->reason));
+  if (v->figure.count) {
+    strbuf_puts(s, " dispatches ");
+    show_measured(s, figure_expected_ns(&v->figure), figure_spread_ns(&v->figure), v->figure.count);
+    strbuf_putc(s, ';');
+  }
+  if (v->trial_ns) {
+    strbuf_puts(s, " trial ");
+    show_measured(s, (double)v->trial_ns, (double)v->trial_noise_ns, v->trial_samples);
+    strbuf_putc(s, ';');
+  }
+  if (v->prior_ns > 0) strbuf_printf(s, " before this process %.3f us;", v->prior_ns / 1000);
+  if (v->copy_ns_per_byte > 0)
+    strbuf_printf(s, " %.3f us with its buffers there;", (double)v->resident_ns / 1000.0);
+  strbuf_printf(s, " compiled in %.1f ms; %s", (double)v->code->compile_ns / 1e6,
+                verdict_name(v->code));
+  if (v->code != atomic_load(&((plan *)p)->current)->code || v->code->checks_kept)
+    strbuf_printf(s, ", %llu checks", (unsigned long long)atomic_load(&v->code->checks));
+  if (v->code->detail[0]) strbuf_printf(s, ": %s", v->code->detail);
+  strbuf_putc(s, '\n');
+}
+
+static void explain_stages(strbuf *s, const plan *p) {
+  static const char *const names[] = {"passes", "launch shapes", "other backends"};
+  strbuf_puts(s, "  not looked at yet, because it would cost more than it may gain so far:");
+  bool is_first = true;
+  for (int i = 0; i < 3; i++) {
+    if (p->stages & 1u << i) continue;
+    strbuf_printf(s, "%s %s", is_first ? "" : ",", names[i]);
+    is_first = false;
+  }
+  strbuf_puts(s, is_first ? " nothing\n" : "\n");
+}
+
+static void explain_plan(strbuf *s, plan *p) {
+  static const char *const states[] = {
+      [PLAN_COLD] = "not enough dispatches yet", [PLAN_OPENING] = "known variants take turns",
+      [PLAN_LEARNING] = "being learned",         [PLAN_LEARNED] = "learned",
+      [PLAN_DECLINED] = "not learned",
+  };
+  const variant *v = atomic_load(&p->current);
+  uint64_t count = plan_dispatches(p), total = plan_total_ns(p);
+  strbuf_printf(s, "size class %u (below %llu bytes)", p->size_class,
+                p->size_class < 64 ? 1ull << p->size_class : UINT64_MAX);
+  if (p->work[0]) strbuf_printf(s, ", work %s", p->work);
+  strbuf_printf(s, ": %llu dispatches, mean %.3f us; %s\n", (unsigned long long)count,
+                count ? (double)total / (double)count / 1000.0 : 0.0,
+                states[atomic_load(&p->state)]);
+  strbuf_puts(s, "  runs ");
+  explain_decision(s, plan_last_decision(p));
+  strbuf_printf(s, "  routing table: %s", route_state_name(p->route));
+  if (p->routed[0]) strbuf_printf(s, ", `%s`", p->routed);
+  if (p->tune_reason)
+    strbuf_printf(s, "; launch shape: %s%s", p->tune_reason, v->shape[0] ? "" : ", as declared");
+  strbuf_printf(s, "; trying others has cost %.3f ms\n", (double)p->explored_ns / 1e6);
+  for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++)
+    explain_variant(s, p, p->variants[i]);
+  for (uint32_t i = 0; i < p->note_count; i++)
+    strbuf_printf(s, "    %-44s %-12s %s\n", p->notes[i].name,
+                  variant_reason_name(p->notes[i].reason), p->notes[i].detail);
+  if (atomic_load(&p->state) == PLAN_LEARNED) explain_stages(s, p);
+  uint32_t first = p->decision_count > PLAN_DECISIONS ? p->decision_count - PLAN_DECISIONS : 0;
+  for (uint32_t i = p->decision_count - 1; i > first; i--) {
+    strbuf_puts(s, "  before that ");
+    explain_decision(s, &p->decisions[(i - 1) % PLAN_DECISIONS]);
   }
 }
 
-static void explain_passes(strbuf *s, const vyre_program *p, const variant *v) {
-  if (!v->decisions) return;
-  for (uint32_t r = 0; r < v->region_count; r++) {
+static void explain_passes(strbuf *s, const vyre_program *p, const code *c) {
+  if (!c->decisions) return;
+  for (uint32_t r = 0; r < c->region_count; r++) {
     strbuf_printf(s, "  passes for region %s:\n", r < p->region_count ? p->regions[r].name : "?");
-    for (size_t i = 0; i < v->pass_count; i++) {
-      const select_decision *d = &v->decisions[r * v->pass_count + i];
+    for (size_t i = 0; i < c->pass_count; i++) {
+      const select_decision *d = &c->decisions[r * c->pass_count + i];
       strbuf_printf(s, "    %-24s %-3s %s\n", d->pass->name, d->selected ? "yes" : "no",
                     select_reason_name(d->reason));
     }
   }
+}
+
+static void explain_specials(strbuf *s, const vyre_kernel *k) {
+  strbuf_printf(s,
+                "specialised variants: %u now; of all, %u were foreseen and %u of those used; %u "
+                "sets of arguments gained nothing; those that are here ran %llu dispatches\n",
+                k->special_count, k->speculated, k->speculated_used,
+                atomic_load(&((vyre_kernel *)k)->special_losers),
+                (unsigned long long)special_runs(k));
+  if (k->last_decision.speculate)
+    strbuf_printf(s, "  the next one is prepared ahead: it is expected to save %.3f us\n",
+                  (double)k->last_decision.expected_savings_ns / 1000);
+  else
+    strbuf_puts(s, "  none is prepared ahead: it is not expected to pay\n");
+  strbuf_printf(s, "  the arguments changed %llu times, %llu times there was no variant yet\n",
+                (unsigned long long)k->changes, (unsigned long long)k->stalls);
 }
 
 vyre_status vyre_kernel_explain(vyre_kernel *k, char **out, vyre_error *error) {
@@ -73,20 +155,15 @@ vyre_status vyre_kernel_explain(vyre_kernel *k, char **out, vyre_error *error) {
   strbuf s = {0};
   strbuf_printf(&s, "%s\n", k->program->name);
   pthread_mutex_lock(&k->lock);
-  for (uint32_t i = 0; i < SIZE_CLASSES; i++) {
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
     plan *p = atomic_load(&k->plans[i]);
     if (!p) continue;
     explain_plan(&s, p);
-    explain_passes(&s, k->program, atomic_load(&p->current));
+    explain_passes(&s, k->program, atomic_load(&p->current)->code);
   }
-  if (k->predictor) {
-    char decision[SPECULATE_TEXT];
-    speculate_format(k->last_decision, decision);
-    strbuf_printf(&s, "specialised variants: %u, of them %u foreseen and %u of those used; %s\n",
-                  k->special_count, k->speculated, k->speculated_used, decision);
-    strbuf_printf(&s, "  the arguments changed %llu times, %llu times there was no variant yet\n",
-                  (unsigned long long)k->changes, (unsigned long long)k->stalls);
-  }
+  if (atomic_load(&k->checks.is_off))
+    strbuf_puts(&s, "answers are not compared again: the program's own differ from run to run\n");
+  if (k->predictor) explain_specials(&s, k);
   pthread_mutex_unlock(&k->lock);
   *out = strbuf_take(&s, NULL);
   return *out ? VYRE_OK : error_out_of_memory(error);

@@ -4,80 +4,224 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "ir/limits.h"
 #include "runtime/buffer.h"
+#include "runtime/check.h"
+#include "runtime/decision.h"
 #include "runtime/learn.h"
 #include "runtime/resize.h"
+#include "runtime/review.h"
 #include "runtime/runtime.h"
-#include "runtime/special.h"
 #include "runtime/submit.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+// ---- plans --------------------------------------------------------------------------------------
+
+enum { PLANS_FULL = KERNEL_PLANS * 3 / 4 };
+#define COARSE ((uint64_t)1 << 63) // of the keys of buckets that are told apart by bytes alone
+
+static uint32_t slot_of(uint64_t key) {
+  return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 57); // 7 bits: KERNEL_PLANS
+}
+
+plan *kernel_find_plan(const vyre_kernel *k, uint64_t key) {
+  for (uint32_t at = slot_of(key);; at = (at + 1) % KERNEL_PLANS) {
+    plan *p = atomic_load_explicit(&((vyre_kernel *)k)->plans[at], memory_order_acquire);
+    if (!p || p->key == key) return p;
+  }
+}
+
+plan *kernel_add_plan(vyre_kernel *k, plan *p) {
+  for (uint32_t at = slot_of(p->key);; at = (at + 1) % KERNEL_PLANS) {
+    plan *there = NULL;
+    if (atomic_compare_exchange_strong(&k->plans[at], &there, p)) {
+      atomic_fetch_add(&k->plan_count, 1);
+      return p;
+    }
+    if (there->key == p->key) return there;
+  }
+}
+
+const char *kernel_backend(const vyre_kernel *k) {
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
+    plan *p = atomic_load(&((vyre_kernel *)k)->plans[i]);
+    if (p) return atomic_load(&p->current)->code->backend;
+  }
+  return "";
+}
+
+// A bucket that is new. What compiling takes is taken from the time limit of the dispatch.
+static vyre_status make_plan(vyre_kernel *k, uint64_t key, vyre_dispatch_args *args, plan **out,
+                             vyre_error *error) {
+  if (atomic_load(&k->plan_count) >= PLANS_FULL) {
+    for (uint32_t i = 0; i < k->input_count; i++) key >>= 7; // the bytes stand first
+    *out = kernel_find_plan(k, key |= COARSE);
+    if (*out) return VYRE_OK;
+  }
+  uint64_t start = clock_now_ns();
+  vyre_status status = plan_make(k, key, args, out, error);
+  uint64_t spent = clock_now_ns() - start;
+  if (args->timeout_ns) args->timeout_ns = args->timeout_ns > spent ? args->timeout_ns - spent : 1;
+  return status;
+}
+
+// ---- the first code -----------------------------------------------------------------------------
+
+vyre_status kernel_first_within(vyre_kernel *k, uint64_t timeout_ns, code **out,
+                                vyre_error *error) {
+  const vyre_runtime *rt = k->runtime;
+  vyre_error why = {0};
+  *out = atomic_load_explicit(&k->first, memory_order_acquire);
+  if (*out) return VYRE_OK;
+  code_request request = {.backend = rt->backend[0] ? rt->backend : backend_usual()->id,
+                          .tier = VYRE_TIER_QUICK,
+                          .timeout_ns = timeout_ns};
+  vyre_status status = code_make(k, &request, out, &why);
+  bool can_fall_back = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED ||
+                       status == VYRE_ERROR_VERIFY;
+  if (can_fall_back && !rt->backend[0]) {
+    runtime_notice(k->runtime, NOTICE_BACKEND_FAILED,
+                   "the %s backend cannot run `%s`, so the interpreter does, slowly: %s",
+                   request.backend, k->program->name, why.message);
+    request.backend = backend_oracle()->id;
+    status = code_make(k, &request, out, &why);
+  }
+  if (error && status != VYRE_OK) *error = why;
+  if (status != VYRE_OK) return status;
+  code_passed(*out);
+  atomic_store_explicit(&k->first, *out, memory_order_release);
+  return VYRE_OK;
+}
+
+vyre_status kernel_first(vyre_kernel *k, code **out, vyre_error *error) {
+  return kernel_first_within(k, 0, out, error);
+}
+
+// The best of those that are trusted; the first code is always one of them.
+static variant *replacement(vyre_kernel *k, plan *p) {
+  code *first;
+  variant *best = NULL;
+  if (kernel_first(k, &first, NULL) == VYRE_OK) best = plan_variant(k, p, first, NULL);
+  pthread_mutex_lock(&k->lock);
+  for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++) {
+    variant *v = p->variants[i];
+    double ns = plan_estimate_ns(p, v), best_ns = best ? plan_estimate_ns(p, best) : 0;
+    if (code_is_trusted(v->code) && ns > 0 && (best_ns <= 0 || ns < best_ns)) best = v;
+  }
+  pthread_mutex_unlock(&k->lock);
+  return best;
+}
+
+void kernel_forsake(vyre_kernel *k, code *c) {
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
+    plan *p = atomic_load(&k->plans[i]);
+    const variant *current = p ? atomic_load(&p->current) : NULL;
+    if (!current || current->code != c) continue;
+    variant *instead = replacement(k, p);
+    if (!instead) continue;
+    pthread_mutex_lock(&k->lock);
+    plan_adopt(p, instead, code_is_wrong(c) ? REASON_WRONG_RESULT : REASON_FAILED, c->detail);
+    pthread_mutex_unlock(&k->lock);
+    decision_keep(k, p);
+  }
+}
 
 // ---- dispatch -----------------------------------------------------------------------------------
 
 enum { REGIONS_ON_STACK = 32 };
 
-static void record(vyre_kernel *k, plan *p, variant *v, const vyre_report *r) {
-  vyre_runtime *rt = k->runtime;
-  uint64_t number = atomic_fetch_add_explicit(&p->dispatches, 1, memory_order_relaxed);
-  atomic_fetch_add_explicit(&p->total_ns, r->wall_ns, memory_order_relaxed);
-  atomic_store_explicit(&p->ring[number % RING], evidence_sample(v->device, r->wall_ns),
-                        memory_order_relaxed);
+static void record(vyre_kernel *k, variant *v, const vyre_report *r) {
+  worker *w = k->runtime->worker;
+  code *c = v->code;
   uint64_t invocations = 0;
+  variant_record(v, r->wall_ns + !r->wall_ns);
+  atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed);
   for (uint32_t i = 0; i < r->region_count; i++) {
     const vyre_region_report *row = &r->regions[i];
     invocations += row->invocations;
-    hints_record(rt->hints, row->name, row->time_ns, row->bytes);
-    if (i < v->sums_count) evidence_region_add(&v->sums[i], row->time_ns, row->bytes);
+    if (i < c->sums_count) evidence_region_add(&c->sums[i], row->time_ns, row->bytes);
   }
-  atomic_fetch_add_explicit(&p->invocations, invocations, memory_order_relaxed);
-  if (rt->worker && !worker_is_poked(rt->worker)) worker_poke(rt->worker);
+  atomic_store_explicit(&v->invocations, invocations, memory_order_relaxed);
+  if (w && !worker_is_poked(w)) worker_poke(w);
 }
 
-// A variant that fails where the first one worked is given up for good; the answer comes from the
-// first one.
-static vyre_status fall_back(vyre_kernel *k, plan *p, variant *failed,
-                             const vyre_dispatch_args *args, vyre_report *report,
-                             vyre_error *error) {
+// A code that fails where the first one works is given up; the answer comes from the first one.
+static vyre_status fall_back(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch_args *args,
+                             vyre_report *report, vyre_error *error) {
   vyre_error why = {0};
+  code *first, *failed = (*v)->code;
   if (error) why = *error;
-  vyre_status status = executable_dispatch(p->first->executable, args, report, error);
+  vyre_status status = kernel_first(k, &first, error);
+  if (status == VYRE_OK) status = executable_dispatch(first->executable, args, report, error);
   if (status != VYRE_OK) return status;
-  atomic_fetch_add_explicit(&p->failures, 1, memory_order_relaxed);
-  atomic_compare_exchange_strong(&p->current, &failed, p->first);
-  runtime_notice(k->runtime, NOTICE_BACKEND_FAILED,
-                 "backend %s failed on `%s` and is not used for it any more: %s", failed->backend,
-                 k->program->name, why.message);
+  variant *instead = plan_variant(k, p, first, NULL);
+  if (instead) *v = instead;
+  code_fail(k, failed, why.message, true);
   return VYRE_OK;
 }
 
-// *v becomes the first variant when it had to answer instead.
-static vyre_status run_plan(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch_args *args,
-                            vyre_report *report, vyre_error *error) {
-  vyre_dispatch_args shaped = *args;
-  // A shape was found for one backend; another has its own idea of a good one.
+// *v becomes the variant that answered.
+static vyre_status run(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch_args *args,
+                       vyre_report *report, vyre_error *error) {
+  vyre_dispatch_args shaped;
+  const vyre_dispatch_args *used = args;
   bool is_open = !args->workgroup[0] && !args->workgroup[1] && !args->workgroup[2];
-  const variant *current = atomic_load_explicit(&p->current, memory_order_relaxed);
-  if (is_open && (*v)->backend == current->backend) plan_shape(p, shaped.workgroup);
-  vyre_status status = executable_dispatch((*v)->executable, &shaped, report, error);
+  if (is_open && (*v)->shape[0]) {
+    shaped = *args;
+    memcpy(shaped.workgroup, (*v)->shape, sizeof shaped.workgroup);
+    used = &shaped;
+  }
+  vyre_error own;
+  if (!error) error = &own;
+  vyre_status status = executable_dispatch((*v)->code->executable, used, report, error);
   bool is_backends_fault = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
-  if (!is_backends_fault || *v == p->first) return status;
-  status = fall_back(k, p, *v, args, report, error);
-  *v = p->first;
-  return status;
+  if (!is_backends_fault || (*v)->code == atomic_load(&k->first)) return status;
+  return fall_back(k, p, v, args, report, error);
 }
 
 static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
   const vyre_runtime *rt = k->runtime;
-  if (atomic_load_explicit(&p->state, memory_order_relaxed) != PLAN_COLD || !rt->worker)
-    return false;
-  uint64_t count = atomic_load_explicit(&p->dispatches, memory_order_relaxed);
-  if (rt->options.learn_after && !p->routed[0]) return count >= rt->options.learn_after;
-  if (count >= DEFAULT_LEARN_AFTER || (count && p->routed[0])) return true;
-  if (count < 2) return false;
-  for (uint32_t i = 0; i < k->program->region_count; i++)
-    if (hints_is_hot(rt->hints, k->program->regions[i].name)) return true;
-  return false;
+  if (!rt->worker) return false;
+  uint64_t count = plan_dispatches(p);
+  if (count && p->routed[0] && atomic_load(&p->state) == PLAN_COLD) return true;
+  if (rt->options.learn_after) return count >= rt->options.learn_after;
+  bool is_hot = count >= 2 && plan_total_ns(p) / count >= HINTS_HOT_MEAN_NS;
+  return count >= DEFAULT_LEARN_AFTER || is_hot;
+}
+
+// The variants that are known take turns; after the last turn it is looked who was fastest.
+static variant *next_in_turn(vyre_kernel *k, plan *p, variant *usual) {
+  uint32_t variants = atomic_load(&p->variant_count);
+  unsigned turn = atomic_fetch_add(&p->opening, 1);
+  if (turn < FIGURE_ENOUGH * variants) {
+    variant *v = p->variants[turn % variants];
+    return code_is_trusted(v->code) ? v : usual;
+  }
+  if (turn == FIGURE_ENOUGH * variants) review_soon(k);
+  return usual;
+}
+
+// An alternative is not tried when the caller waits with a limit that it might not keep.
+static bool may_explore(plan *p, const vyre_dispatch_args *args) {
+  return !args->timeout_ns || atomic_load(&p->explore_ns) < args->timeout_ns / 4;
+}
+
+// What the background asked for, beside the work itself. Returns the variant to run.
+static variant *attend(vyre_kernel *k, plan *p, const vyre_dispatch_args *args, unsigned attention,
+                       variant *v) {
+  if ((attention & ATTEND_COLD) && is_time_to_learn(k, p)) learn_begin(k, p, args, STAGE_PASSES);
+  if (attention & ATTEND_LEARN) learn_begin(k, p, args, 0);
+  if (attention & ATTEND_RESIZE) resize_begin(k, p, args);
+  if (attention & ATTEND_OPENING) v = next_in_turn(k, p, v);
+  variant *other = attention & ATTEND_EXPLORE ? atomic_load(&p->explore) : NULL;
+  if (other && may_explore(p, args)) {
+    other = atomic_exchange(&p->explore, NULL);
+    atomic_fetch_and(&p->attention, ~(unsigned)ATTEND_EXPLORE);
+    if (other && code_is_trusted(other->code)) v = other;
+  }
+  return v;
 }
 
 vyre_status kernel_check_arguments(const vyre_kernel *k, const vyre_dispatch_args *args,
@@ -89,34 +233,38 @@ vyre_status kernel_check_arguments(const vyre_kernel *k, const vyre_dispatch_arg
                    "spans as buffer_count says");
 }
 
-// What compiling takes is taken from the time limit of the dispatch.
-static vyre_status make_plan(vyre_kernel *k, uint32_t size_class, vyre_dispatch_args *args,
-                             plan **out, vyre_error *error) {
-  uint64_t start = clock_now_ns();
-  vyre_status status = plan_make(k, size_class, args->timeout_ns, out, error);
-  uint64_t spent = clock_now_ns() - start;
-  if (args->timeout_ns) args->timeout_ns = args->timeout_ns > spent ? args->timeout_ns - spent : 1;
-  return status;
+static variant *choose(vyre_kernel *k, plan *p, const vyre_dispatch_args *args) {
+  variant *v = k->predictor ? special_enter(k, p, args) : NULL;
+  if (!v) {
+    v = atomic_load_explicit(&p->current, memory_order_acquire);
+    unsigned attention = atomic_load_explicit(&p->attention, memory_order_relaxed);
+    if (attention) v = attend(k, p, args, attention, v);
+  }
+  return args->handles ? buffers_nearest(k, p, v, args) : v;
 }
 
-static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *given, vyre_report *report,
+static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre_report *report,
                             vyre_error *error) {
   vyre_status status = VYRE_OK;
-  vyre_dispatch_args own_args = *given, *args = &own_args;
-  uint32_t size_class = plan_size_class(args);
-  plan *p = atomic_load_explicit(&k->plans[size_class], memory_order_acquire);
-  if (!p && (status = make_plan(k, size_class, args, &p, error)) != VYRE_OK) return status;
-  if (is_time_to_learn(k, p)) learn_begin(k, p, args);
-  if (atomic_load_explicit(&p->wanted_x, memory_order_relaxed)) resize_begin(k, p, args);
-  variant *v = k->predictor ? special_enter(k, args) : NULL;
-  if (!v) v = atomic_load_explicit(&p->current, memory_order_acquire);
-  if (args->handles) v = buffers_nearest(p, v, args);
+  vyre_dispatch_args late; // with what is left of the time limit
+  uint64_t key = plan_key(k, args);
+  plan *p = kernel_find_plan(k, key);
+  if (!p) {
+    late = *args;
+    status = make_plan(k, key, &late, &p, error);
+    if (status != VYRE_OK) return status;
+    args = &late;
+  }
+  variant *v = choose(k, p, args);
+  check *c = check_is_due(v) ? check_begin(k, v, args) : NULL;
 
   vyre_region_report regions[REGIONS_ON_STACK];
   vyre_report own = {.regions = regions, .region_capacity = REGIONS_ON_STACK};
   vyre_report *r = report && report->region_capacity ? report : &own;
-  status = run_plan(k, p, &v, args, r, error);
-  if (status == VYRE_OK) record(k, p, v, r);
+  const variant *chosen = v;
+  status = run(k, p, &v, args, r, error);
+  if (status == VYRE_OK) record(k, v, r);
+  if (c) check_end(c, args, status == VYRE_OK && v == chosen);
   if (k->predictor) special_leave(k);
   if (report && r == &own) {
     report->wall_ns = own.wall_ns;
@@ -141,6 +289,24 @@ vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
 
 // ---- life ---------------------------------------------------------------------------------------
 
+static void find_inputs(vyre_kernel *k) {
+  const vyre_program *p = k->program;
+  work_input found[WORK_INPUTS];
+  k->input_count = work_inputs(p, found);
+  for (uint32_t i = 0; i < k->input_count; i++) {
+    kernel_input *in = &k->inputs[i];
+    *in = (kernel_input){.is_length = found[i].is_length, .index = found[i].index};
+    if (!in->is_length) {
+      unsigned bits = type_bits(p->params[in->index].type);
+      in->mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
+      in->name = p->params[in->index].name;
+      continue;
+    }
+    in->name = p->buffers[in->index].name;
+    for (uint32_t b = 0; b < found[i].index; b++) in->index -= p->buffers[b].is_transient;
+  }
+}
+
 vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kernel **out,
                               vyre_error *error) {
   FPENV_SCOPE;
@@ -155,12 +321,14 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
   if (!k) return error_out_of_memory(error);
   k->runtime = rt;
   k->program = vyre_program_retain(program);
+  k->begun_ns = clock_now_ns();
   k->key_count = program->param_count + program->buffer_count;
   k->predictor = rt->options.specialise && k->key_count && k->key_count <= PREDICT_MAX_VALUES
                      ? predictor_new(k->key_count, 0)
                      : NULL;
-  evidence_load_speculation(k);
+  find_inputs(k);
   pthread_mutex_init(&k->lock, NULL);
+  evidence_load_kernel(k);
   pthread_mutex_lock(&rt->lock);
   k->next_in_runtime = rt->kernels;
   rt->kernels = k;
@@ -173,21 +341,21 @@ void vyre_kernel_free(vyre_kernel *k) {
   FPENV_SCOPE;
   if (!k || runtime_check(k->runtime, NULL) != VYRE_OK) return; // it is the parent's
   vyre_runtime *rt = k->runtime;
-  // Jobs that mention the kernel end first; a submitted dispatch may still begin one.
   submit_wait(k);
-  if (rt->worker && atomic_load(&k->pending)) worker_wait_idle(rt->worker);
-  special_judge_all(k);
   pthread_mutex_lock(&rt->lock);
-  evidence_gather(k);
   vyre_kernel **at = &rt->kernels;
   while (*at != k) at = &(*at)->next_in_runtime;
   *at = k->next_in_runtime;
   pthread_mutex_unlock(&rt->lock);
-  for (uint32_t i = 0; i < SIZE_CLASSES; i++) free(atomic_load(&k->plans[i]));
+  // Nobody finds it any more; those that have found it end first.
+  if (rt->worker && atomic_load(&k->pending)) worker_wait_idle(rt->worker);
+  special_judge_all(k);
+  evidence_gather(k);
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) plan_free(atomic_load(&k->plans[i]));
   special_free_all(k);
-  for (variant *v = k->variants, *next; v; v = next) {
-    next = v->next;
-    variant_free(v);
+  for (code *c = k->codes, *next; c; c = next) {
+    next = c->next;
+    code_free(c);
   }
   opt_report_free(&k->earlier);
   arena_free(&k->memory);

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
 // What happens when a plan is worth learning about. The dispatching thread copies its inputs and
-// goes on. In the background, candidates are compiled: this CPU with all that selection says, and
-// every other backend that has a device; or just the one that an earlier process decided for. Each
-// is run on the copied inputs and compared with what the first variant gives; one that differs is
-// rejected with the first differing element. Those that agree are timed in turn, and the fastest is
-// taken when it is faster by more than the noise. The decision goes to the routing table, for the
-// next process. Evidence that is wrong or missing can cost time here, never the answer.
+// goes on. In the background, candidates are compiled, in stages of growing cost: this CPU with
+// each profile of passes, launch shapes of the best, the other backends. Each is run on the copied
+// inputs and compared with what the first code gives; one that differs is condemned. Those that
+// agree are timed in turn, and the fastest is taken when it is faster by more than the noise. From
+// then on dispatches measure it. Evidence that is wrong or missing can cost time here, never the
+// answer.
 #include "runtime/learn.h"
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "ir/limits.h"
+#include "runtime/begin.h"
 #include "runtime/buffer.h"
 #include "runtime/capture.h"
+#include "runtime/decision.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 #include "runtime/shape.h"
@@ -26,77 +27,104 @@
 typedef struct learn_job {
   vyre_kernel *kernel;
   plan *plan;
+  unsigned stages;
   capture inputs;
   capture_output expected;
-  variant *variants[MAX_CANDIDATES]; // number 0 is the first variant
-  trial_candidate trials[MAX_CANDIDATES];
+  variant *variants[PLAN_VARIANTS]; // number 0 is the first code's
+  trial_candidate trials[PLAN_VARIANTS];
   uint32_t count;
-  uint64_t deadline_ns;
+  uint64_t spent_ns; // on timing
 } learn_job;
 
-// Timing ends after this long with what there is.
+// Timing ends after this long with what there is, but not before each has its samples.
 #define TRIAL_BUDGET_NS UINT64_C(3000000000)
 
 // ---- candidates ---------------------------------------------------------------------------------
 
-static void note_failure(learn_job *j, const char *backend, const char *origin, vyre_status status,
+static void note_failure(learn_job *j, const code_request *r, vyre_status status,
                          const char *detail) {
-  plan *p = j->plan;
-  if (p->note_count == MAX_CANDIDATES) return;
-  candidate_note *n = &p->notes[p->note_count++];
-  *n = (candidate_note){.origin = origin};
-  n->reason = status == VYRE_ERROR_UNSUPPORTED ? REASON_UNSUPPORTED : REASON_FAILED;
-  snprintf(n->backend, sizeof n->backend, "%s", backend);
-  snprintf(n->detail, sizeof n->detail, "%.159s", detail);
+  char name[VARIANT_TEXT];
+  variant_name_format(&(variant_name){.backend = r->backend, .tier = r->tier, .passes = r->passes},
+                      name);
+  variant_reason reason = status == VYRE_ERROR_UNSUPPORTED ? REASON_UNSUPPORTED
+                          : status == VYRE_ERROR_VERIFY    ? REASON_WRONG_RESULT
+                                                           : REASON_FAILED;
+  plan_note_candidate(j->kernel, j->plan, name, reason, detail);
 }
 
-static void add_candidate(learn_job *j, const char *backend, const char *origin) {
+static void add_variant(learn_job *j, variant *v) {
+  if (!v || j->count == PLAN_VARIANTS || code_is_wrong(v->code)) return;
+  if (atomic_load(&v->code->verdict) == CODE_FAILED) return;
+  for (uint32_t i = 0; i < j->count; i++)
+    if (j->variants[i] == v) return;
+  j->trials[j->count].name = v->code->backend;
+  j->variants[j->count++] = v;
+}
+
+static void add_code(learn_job *j, const char *backend, variant_passes passes) {
   uint64_t lengths[LIMIT_BUFFERS];
-  variant_request request = {.backend = backend,
-                             .origin = origin,
-                             .tier = VYRE_TIER_FULL,
-                             .optimize = true,
-                             .lengths = capture_lengths(&j->inputs, lengths) ? lengths : NULL};
+  code_request request = {.backend = backend,
+                          .tier = VYRE_TIER_FULL,
+                          .passes = passes,
+                          .lengths = capture_lengths(&j->inputs, lengths) ? lengths : NULL};
   vyre_error error = {0};
-  variant *made;
-  if (j->count == MAX_CANDIDATES) return;
-  vyre_status status = variant_make(j->kernel, &request, &made, &error);
-  if (status != VYRE_OK) {
-    note_failure(j, backend, origin, status, error.message);
-    return;
-  }
-  j->trials[j->count].name = made->backend;
-  j->variants[j->count++] = made;
+  code *made;
+  vyre_status status = code_make(j->kernel, &request, &made, &error);
+  if (status == VYRE_OK)
+    add_variant(j, plan_variant(j->kernel, j->plan, made, NULL));
+  else
+    note_failure(j, &request, status, error.message);
 }
 
-static void gather(learn_job *j) {
-  const plan *p = j->plan;
-  j->variants[0] = p->first;
-  j->trials[0].name = p->first->backend;
-  j->count = 1;
-  if (p->routed[0]) { // decided before: only to be proven again
-    add_candidate(j, p->routed, "route");
-    return;
-  }
-  add_candidate(j, p->first->backend, "optimized");
-  if (j->kernel->runtime->backend[0]) return; // the caller chose the backend
+static void add_backends(learn_job *j, const char *usual, bool only_routed) {
+  vyre_runtime *rt = j->kernel->runtime;
   for (uint32_t i = 0; vyre_backend_name(i); i++) {
     const char *id = vyre_backend_name(i);
-    // The interpreter is the oracle, not a contender.
-    if (backend_is_oracle(id) || !strcmp(id, p->first->backend)) continue;
+    // The interpreter is the oracle, not a contender, unless somebody says so.
+    bool is_routed = begin_is_routed(j->plan, id);
+    if ((backend_is_oracle(id) && !is_routed) || !strcmp(id, usual)) continue;
+    if (only_routed && !is_routed) continue;
     vyre_error error = {0};
     uint32_t count = 0;
+    uint64_t start = clock_thread_cpu_ns();
     vyre_status status = vyre_backend_devices(id, NULL, 0, &count, &error);
     if (status == VYRE_OK && count)
-      add_candidate(j, id, "route");
+      add_code(j, id, PASSES_RELEASE);
     else
-      note_failure(j, id, "route", VYRE_ERROR_UNSUPPORTED, error.message);
+      note_failure(j, &(code_request){.backend = id}, VYRE_ERROR_UNSUPPORTED, error.message);
+    runtime_note_compile_cost(rt, clock_thread_cpu_ns() - start);
   }
+}
+
+// The present variants of the plan compete again: times of one trial are comparable, others not.
+static void add_present(learn_job *j) {
+  const plan *p = j->plan;
+  add_variant(j, atomic_load(&((plan *)p)->current));
+  for (uint32_t i = 0; i < atomic_load(&((plan *)p)->variant_count); i++)
+    add_variant(j, p->variants[i]);
+}
+
+static bool gather(learn_job *j, code *first) {
+  const vyre_runtime *rt = j->kernel->runtime;
+  add_variant(j, plan_variant(j->kernel, j->plan, first, NULL));
+  if (!j->count) return false;
+  add_present(j);
+  if (j->stages & STAGE_PASSES)
+    for (int i = PASSES_NONE; i < PASSES_COUNT; i++) add_code(j, first->backend, (variant_passes)i);
+  if (rt->backend[0]) return true; // the caller chose the backend
+  bool wants_all = j->stages & STAGE_BACKENDS;
+  if (wants_all || j->plan->routed[0]) add_backends(j, first->backend, !wants_all);
+  return true;
 }
 
 // ---- proof and time -----------------------------------------------------------------------------
 
 enum { SHORT_RUNS = 16, SHORT_NS = 200000 };
+
+static vyre_status run_variant(learn_job *j, const variant *v, vyre_report *report,
+                               vyre_error *error) {
+  return capture_run(&j->inputs, v->code->executable, v->shape, report, error);
+}
 
 static vyre_status run_candidate(void *context, uint32_t i, uint64_t *elapsed_ns,
                                  vyre_error *error) {
@@ -106,23 +134,26 @@ static vyre_status run_candidate(void *context, uint32_t i, uint64_t *elapsed_ns
   // What takes microseconds is disturbed by whatever ran before it: the best of several counts.
   for (int n = 0; n < SHORT_RUNS && spent < SHORT_NS && status == VYRE_OK; n++) {
     vyre_report report = {0};
-    status = capture_run(&j->inputs, j->variants[i]->executable, NULL, &report, error);
+    status = run_variant(j, j->variants[i], &report, error);
     spent += report.wall_ns; // refilling the inputs is not the candidate's time
     if (report.wall_ns < best) best = report.wall_ns;
   }
+  j->spent_ns += spent;
   *elapsed_ns = best;
   return status;
 }
 
 static vyre_status check_candidate(void *context, uint32_t i, vyre_error *error) {
   learn_job *j = context;
+  code *c = j->variants[i]->code;
   char detail[160];
-  vyre_status status = capture_run(&j->inputs, j->variants[i]->executable, NULL, NULL, error);
+  vyre_status status = run_variant(j, j->variants[i], NULL, error);
   if (status != VYRE_OK) return status;
-  if (capture_matches(&j->inputs, &j->expected, detail, sizeof detail)) return VYRE_OK;
-  runtime_notice(j->kernel->runtime, NOTICE_WRONG_RESULT,
-                 "backend %s gives a wrong answer for `%s` (%s) and is not used for it",
-                 j->variants[i]->backend, j->kernel->program->name, detail);
+  if (capture_matches(&j->inputs, &j->expected, detail, sizeof detail)) {
+    code_passed(c);
+    return VYRE_OK;
+  }
+  code_condemn(j->kernel, c, detail);
   // No backend reports this status itself: it marks a difference for the notes below.
   return error_set(error, VYRE_ERROR_VERIFY, "%s", detail);
 }
@@ -130,25 +161,22 @@ static vyre_status check_candidate(void *context, uint32_t i, vyre_error *error)
 static bool has_time(void *context, uint32_t done, uint32_t expected) {
   (void)expected;
   const learn_job *j = context;
-  return done < 2 * j->count || clock_now_ns() < j->deadline_ns;
+  return done < (TRIAL_WARMUPS + TRIAL_ROUNDS) * j->count || j->spent_ns < TRIAL_BUDGET_NS;
 }
 
-static void take_notes(learn_job *j, int winner, plan_reason why) {
-  plan *p = j->plan;
-  for (uint32_t i = 0; i < j->count && p->note_count < MAX_CANDIDATES; i++) {
+static void take_notes(learn_job *j) {
+  for (uint32_t i = 0; i < j->count; i++) {
     const trial_candidate *t = &j->trials[i];
-    candidate_note *n = &p->notes[p->note_count++];
-    *n = (candidate_note){.origin = j->variants[i]->origin,
-                          .median_ns = t->median_ns,
-                          .compile_ns = j->variants[i]->compile_ns};
-    snprintf(n->backend, sizeof n->backend, "%s", j->variants[i]->backend);
-    n->reason = (int)i == winner                            ? why
-                : !t->rejected                              ? REASON_NOT_FASTER
+    variant *v = j->variants[i];
+    if (t->rejected && t->error.status != VYRE_ERROR_VERIFY)
+      code_fail(j->kernel, v->code, t->error.message, false);
+    pthread_mutex_lock(&j->kernel->lock);
+    if (!t->rejected) variant_tried(v, t);
+    v->reason = !t->rejected                                ? REASON_NOT_FASTER
                 : t->error.status == VYRE_ERROR_VERIFY      ? REASON_WRONG_RESULT
                 : t->error.status == VYRE_ERROR_UNSUPPORTED ? REASON_UNSUPPORTED
                                                             : REASON_FAILED;
-    if (t->rejected) snprintf(n->detail, sizeof n->detail, "%.159s", t->error.message);
-    j->variants[i]->median_ns = t->median_ns;
+    pthread_mutex_unlock(&j->kernel->lock);
   }
 }
 
@@ -172,7 +200,7 @@ static uint64_t time_resident(learn_job *j, const variant *v) {
   args.handles = handles;
   for (int i = 0; i <= RUNS && made == in->args.buffer_count && status == VYRE_OK; i++) {
     vyre_report report = {0};
-    status = vyre_dispatch(v->executable, &args, &report, NULL);
+    status = vyre_dispatch(v->code->executable, &args, &report, NULL);
     if (i) samples[i - 1] = report.wall_ns;
   }
   bool ok = status == VYRE_OK && made == in->args.buffer_count;
@@ -192,183 +220,172 @@ static uint64_t copied_bytes(const learn_job *j) {
   return bytes;
 }
 
-// The fastest proven variant of each backend, with what it costs to bring buffers to it.
-static void keep_routes(learn_job *j) {
-  plan *p = j->plan;
+// What bringing buffers to a variant costs, for dispatches whose buffers are somewhere already.
+static void time_copies(learn_job *j) {
   for (uint32_t i = 0; i < j->count; i++) {
-    const trial_candidate *t = &j->trials[i];
-    const backend *b = executable_backend(j->variants[i]->executable);
-    if (t->rejected || !t->sample_count) continue;
-    uint32_t at = 0;
-    while (at < p->route_count && strcmp(p->routes[at].variant->backend, b->id)) at++;
-    if (at < p->route_count && p->routes[at].resident_ns <= t->median_ns) continue;
-    p->routes[at] = (plan_route){.variant = j->variants[i], .resident_ns = t->median_ns};
-    if (at == p->route_count) p->route_count++;
-  }
-  for (uint32_t i = 0; i < p->route_count; i++) {
-    plan_route *r = &p->routes[i];
-    const backend *b = executable_backend(r->variant->executable);
-    if (!b->keeps_memory || !b->keeps_memory()) continue;
-    uint64_t with_copies = r->resident_ns, ns = time_resident(j, r->variant);
-    if (!ns || ns >= with_copies) continue;
-    r->resident_ns = ns;
-    r->copy_ns_per_byte = (double)(with_copies - ns) / (double)(copied_bytes(j) + 1);
-  }
-}
-
-// ---- keeping it ---------------------------------------------------------------------------------
-
-static int by_latency(const void *a, const void *b) {
-  const route_observation *x = a, *y = b;
-  if (x->latency_ns != y->latency_ns) return x->latency_ns < y->latency_ns ? -1 : 1;
-  return strcmp(x->backend, y->backend);
-}
-
-// One observation per backend: its fastest variant.
-static uint32_t observe(const learn_job *j, route_observation *out) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < j->count; i++) {
-    uint32_t k = 0;
+    variant *v = j->variants[i];
+    const backend *b = executable_backend(v->code->executable);
     if (j->trials[i].rejected || !j->trials[i].sample_count) continue;
-    while (k < count && strcmp(out[k].backend, j->variants[i]->backend)) k++;
-    if (k == count) out[count++] = (route_observation){j->variants[i]->backend, UINT64_MAX};
-    if (j->trials[i].median_ns < out[k].latency_ns) out[k].latency_ns = j->trials[i].median_ns;
+    uint64_t with_copies = j->trials[i].median_ns, resident = with_copies;
+    bool is_apart = b->keeps_memory && b->keeps_memory();
+    if (is_apart) resident = time_resident(j, v);
+    bool is_known = resident && resident < with_copies;
+    pthread_mutex_lock(&j->kernel->lock);
+    v->resident_ns = is_known ? resident : with_copies;
+    v->copy_ns_per_byte =
+        is_known ? (double)(with_copies - resident) / (double)(copied_bytes(j) + 1) : 0;
+    pthread_mutex_unlock(&j->kernel->lock);
   }
-  qsort(out, count, sizeof *out, by_latency);
-  return count;
 }
 
-// What the trials measured is evidence as well: of each backend, its fastest variant's samples.
-static void keep_samples(const learn_job *j) {
-  vyre_runtime *rt = j->kernel->runtime;
-  store_latency rows[MAX_CANDIDATES];
-  uint32_t count = 0;
+// ---- the decision -------------------------------------------------------------------------------
+
+// The full compile after the usual passes, or the plain one where those change nothing.
+static bool is_full(const learn_job *j, const variant *v, variant_passes passes) {
+  return v->code->tier == VYRE_TIER_FULL && v->code->passes == passes && !v->shape[0] &&
+         v->code->backend == j->variants[0]->code->backend;
+}
+
+// Noise must not leave a program with its quick compile: the full one stays unless beaten. Once
+// something else runs, that stays.
+static int default_index(const learn_job *j) {
+  const variant *current = atomic_load(&j->plan->current);
+  int found = 0;
   for (uint32_t i = 0; i < j->count; i++) {
-    bool is_fastest = !j->trials[i].rejected && j->trials[i].sample_count;
-    for (uint32_t k = 0; k < j->count && is_fastest; k++)
-      is_fastest = k == i || strcmp(j->variants[k]->backend, j->variants[i]->backend) ||
-                   j->trials[k].rejected || j->trials[k].median_ns > j->trials[i].median_ns ||
-                   (j->trials[k].median_ns == j->trials[i].median_ns && k > i);
-    if (is_fastest)
-      rows[count++] = (store_latency){evidence_device_name(rt, j->variants[i]->device),
-                                      j->kernel->program->name,
-                                      j->variants[i]->backend,
-                                      j->kernel->program->fingerprint,
-                                      j->plan->size_class,
-                                      j->trials[i].samples,
-                                      j->trials[i].sample_count};
+    const variant *v = j->variants[i];
+    if (current != j->variants[0] && v == current) return (int)i;
+    if (current != j->variants[0]) continue;
+    if (is_full(j, v, PASSES_RELEASE)) return (int)i;
+    if (is_full(j, v, PASSES_NONE)) found = (int)i;
   }
-  evidence_keep_latencies(rt, rows, count);
+  return found;
 }
 
-static void keep_route(learn_job *j, const variant *winner, trial_reason reason) {
-  vyre_runtime *rt = j->kernel->runtime;
-  if (!rt->routes || rt->backend[0]) return;
-  route_observation observations[MAX_CANDIDATES];
-  route_rejection rejections[MAX_CANDIDATES];
-  uint32_t rejected = 0;
-  for (uint32_t i = 0; i < j->plan->note_count; i++) {
-    const candidate_note *n = &j->plan->notes[i];
-    bool is_out = n->reason == REASON_WRONG_RESULT || n->reason == REASON_FAILED;
-    if (is_out) rejections[rejected++] = (route_rejection){n->backend, n->detail};
-  }
-  char hex[HASH_HEX], adapter[128];
-  hash_hex(j->kernel->program->fingerprint, hex);
-  runtime_adapter(winner->backend, adapter);
-  route_entry entry = {.op_id = j->kernel->program->name,
-                       .backend = winner->backend,
-                       .reason = trial_reason_name(reason),
-                       .fingerprint = hex,
-                       .device = adapter,
-                       .has_size_class = true,
-                       .size_class = j->plan->size_class,
-                       .date = clock_unix_seconds(),
-                       .observations = observations,
-                       .observation_count = observe(j, observations),
-                       .rejections = rejections,
-                       .rejection_count = rejected};
-  pthread_mutex_lock(&rt->files);
-  (void)route_table_put(rt->routes, &entry, NULL);
-  pthread_mutex_unlock(&rt->files);
-  runtime_save_routes(rt);
-}
-
-// ---- the job ------------------------------------------------------------------------------------
-
-// A routed backend is adopted when it is proven; the others have to win.
-static void decide(learn_job *j) {
+static void adopt(learn_job *j, variant *v, variant_reason why) {
   plan *p = j->plan;
+  pthread_mutex_lock(&j->kernel->lock);
+  plan_adopt(p, v, why, NULL);
+  pthread_mutex_unlock(&j->kernel->lock);
+}
+
+// The variant that is to run from now on.
+static variant *decide(learn_job *j) {
   trial_options options = TRIAL_PLAIN;
-  // Noise must not leave a program with its quick compile: the full one stays unless beaten.
-  bool has_full = j->count > 1 && !strcmp(j->variants[1]->origin, "optimized");
-  options.default_index = has_full ? 1 : 0;
+  options.default_index = default_index(j);
   options.max_rounds = 3 * TRIAL_ROUNDS;
   options.run = run_candidate;
   options.check = check_candidate;
   options.keep_going = has_time;
   options.context = j;
   trial_decision d = trial_measure(j->trials, j->count, &options);
-  bool is_routed = p->routed[0] && j->count == 2 && !j->trials[1].rejected;
-  int winner = is_routed ? 1 : d.winner == TRIAL_NONE ? 0 : d.winner;
-  plan_reason why = is_routed                                              ? REASON_ROUTED
-                    : j->count == 1                                        ? REASON_ONLY_ONE
-                    : winner == 1 && has_full && d.reason != TRIAL_FASTEST ? REASON_OPTIMIZED
-                    : winner                                               ? REASON_FASTER
+  int winner = d.winner == TRIAL_NONE ? 0 : d.winner;
+  take_notes(j);
+  time_copies(j);
+  bool is_default = winner == options.default_index;
+  variant_reason why = j->count == 1                                       ? REASON_ONLY_ONE
+                       : is_default && d.reason != TRIAL_FASTEST && winner ? REASON_OPTIMIZED
+                       : winner                                            ? REASON_FASTER
                                                                            : REASON_NOT_FASTER;
-  take_notes(j, winner, why);
-  p->reason = why;
-  keep_samples(j);
-  keep_routes(j);
-  if (!is_routed && j->count > 1) keep_route(j, j->variants[winner], d.reason);
-  shape_choose(j->kernel, p, &j->inputs, &j->expected, j->variants[winner]);
-  atomic_store_explicit(&p->current, j->variants[winner], memory_order_release);
+  adopt(j, j->variants[winner], why);
+  return j->variants[winner];
 }
 
-static void learn(learn_job *j) {
-  bool ok = capture_run(&j->inputs, j->plan->first->executable, NULL, NULL, NULL) == VYRE_OK &&
-            capture_keep(&j->inputs, &j->expected);
-  j->deadline_ns = clock_now_ns() + TRIAL_BUDGET_NS;
-  if (ok) {
-    gather(j);
-    decide(j);
-  } else {
-    j->plan->reason = REASON_FAILED;
-  }
+// Shapes of the winner; one that is faster becomes a variant of its own.
+static void try_shapes(learn_job *j, variant *best) {
+  uint32_t shape[3];
+  trial_candidate tried;
+  shape_request request = {.inputs = &j->inputs,
+                           .expected = &j->expected,
+                           .code = best->code,
+                           .may_sweep = j->stages & STAGE_SHAPES};
+  if (!shape_choose(j->kernel, j->plan, &request, shape, &tried)) return;
+  variant *v = plan_variant(j->kernel, j->plan, best->code, shape);
+  if (!v || v == best) return;
+  pthread_mutex_lock(&j->kernel->lock);
+  if (tried.sample_count) variant_tried(v, &tried);
+  pthread_mutex_unlock(&j->kernel->lock);
+  adopt(j, v, REASON_FASTER);
+}
+
+// ---- the job ------------------------------------------------------------------------------------
+
+static bool learn(learn_job *j) {
+  vyre_kernel *k = j->kernel;
+  code *first;
+  evidence_gather(k); // selection goes by what was recorded up to now
+  bool ok = kernel_first(k, &first, NULL) == VYRE_OK &&
+            capture_run(&j->inputs, first->executable, NULL, NULL, NULL) == VYRE_OK &&
+            capture_keep(&j->inputs, &j->expected) && gather(j, first);
+  if (ok) try_shapes(j, decide(j));
   capture_output_fini(&j->expected);
-  atomic_store_explicit(&j->plan->state, ok ? PLAN_LEARNED : PLAN_DECLINED, memory_order_release);
+  return ok;
+}
+
+static void set_state(learn_job *j, plan_state state, variant_reason reason) {
+  plan *p = j->plan;
+  pthread_mutex_lock(&j->kernel->lock);
+  p->stages |= j->stages;
+  p->wanted = 0;
+  if (reason != REASON_NONE) plan_adopt(p, atomic_load(&p->current), reason, NULL);
+  pthread_mutex_unlock(&j->kernel->lock);
+  atomic_fetch_and(&p->attention, ~(unsigned)(ATTEND_COLD | ATTEND_LEARN));
+  atomic_store_explicit(&p->state, state, memory_order_release);
 }
 
 static void run_job(void *context, bool given_up) {
   learn_job *j = context;
   vyre_kernel *k = j->kernel;
-  if (!given_up) learn(j);
+  uint64_t start = clock_thread_cpu_ns();
+  bool is_first = !j->plan->stages, ok = !given_up && learn(j);
+  if (!given_up) set_state(j, ok ? PLAN_LEARNED : PLAN_DECLINED, ok ? REASON_NONE : REASON_FAILED);
+  if (ok) decision_keep(k, j->plan);
+  pthread_mutex_lock(&k->lock);
+  if (!is_first) j->plan->learned_ns += clock_thread_cpu_ns() - start;
+  pthread_mutex_unlock(&k->lock);
   capture_fini(&j->inputs);
   free(j);
   atomic_fetch_sub(&k->pending, 1);
 }
 
-static void decline(plan *p, plan_reason reason) {
-  p->reason = reason;
-  atomic_store_explicit(&p->state, PLAN_DECLINED, memory_order_release);
+// Who says when to learn wants all of it then; so does VYRE_AUTOTUNER of shapes.
+static unsigned stages_of(const vyre_kernel *k, const plan *p, unsigned stages) {
+  const vyre_runtime *rt = k->runtime;
+  if (!stages) return p->wanted;
+  if (rt->options.learn_after) stages |= STAGE_ALL;
+  if (rt->tune_mode == TUNE_ON) stages |= STAGE_SHAPES;
+  return stages;
 }
 
-void learn_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args) {
-  unsigned cold = PLAN_COLD;
+static bool claim(plan *p) {
+  unsigned cold = PLAN_COLD, learned = PLAN_LEARNED;
+  return atomic_compare_exchange_strong(&p->state, &cold, PLAN_LEARNING) ||
+         atomic_compare_exchange_strong(&p->state, &learned, PLAN_LEARNING);
+}
+
+void learn_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args, unsigned stages) {
   if (!capture_can_take(k->program, args) || !buffers_to_host(args)) return;
-  if (!atomic_compare_exchange_strong(&p->state, &cold, PLAN_LEARNING)) return;
   learn_job *j = calloc(1, sizeof *j);
-  capture_result taken = j ? capture_take(&j->inputs, k->program, args) : CAPTURE_NO_MEMORY;
-  if (taken != CAPTURE_TAKEN) {
-    free(j);
-    decline(p, taken == CAPTURE_TOO_LARGE ? REASON_INPUTS_TOO_LARGE : REASON_NO_MEMORY);
-    return;
-  }
+  if (!j) return;
   j->kernel = k;
   j->plan = p;
+  if (!claim(p)) {
+    free(j);
+    return;
+  }
+  pthread_mutex_lock(&k->lock);
+  j->stages = stages_of(k, p, stages);
+  pthread_mutex_unlock(&k->lock);
+  capture_result taken = capture_take(&j->inputs, k->program, args);
+  if (taken != CAPTURE_TAKEN) {
+    set_state(j, PLAN_DECLINED,
+              taken == CAPTURE_TOO_LARGE ? REASON_INPUTS_TOO_LARGE : REASON_NO_MEMORY);
+    free(j);
+    return;
+  }
   // A time limit is the caller's for its own dispatch; a trial must end too.
   j->inputs.args.timeout_ns = args->timeout_ns ? args->timeout_ns : UINT64_C(60000000000);
   atomic_fetch_add(&k->pending, 1);
   if (worker_add(k->runtime->worker, run_job, j)) return;
-  decline(p, REASON_NO_MEMORY);
+  set_state(j, PLAN_DECLINED, REASON_NO_MEMORY);
   run_job(j, true);
 }

@@ -1,103 +1,117 @@
 // SPDX-License-Identifier: MIT
 //
-// A plan is what a dispatch of one size class needs: the variant to run, its launch shape,
-// counters, and, for explaining, how it came to be so. A kernel owns its plans and frees them last.
-// Counters are for any thread; the rest says who writes it.
+// A plan is what the dispatches of one bucket need: those whose bytes, and whatever else their work
+// depends on, are of the same size class. It has the variant to run, the others that may become it,
+// and the record of what was decided. A kernel owns its plans and frees them last. `current`,
+// `explore` and `attention` are for any thread; the rest is written under the kernel's lock.
 #ifndef VYRE_RUNTIME_PLAN_H
 #define VYRE_RUNTIME_PLAN_H
 
+#include "policy/model.h"
 #include "policy/route.h"
 #include "runtime/variant.h"
 
 enum {
-  RING = 64,          // samples kept per plan
-  MAX_CANDIDATES = 8, // variants tried when a plan is learned about
+  PLAN_VARIANTS = 16,
+  PLAN_NOTES = 16,    // candidates that did not become variants
+  PLAN_DECISIONS = 8, // latest ones
+  PLAN_WORK_TEXT = 96,
 };
 
 typedef enum plan_state {
   PLAN_COLD,     // too few dispatches
+  PLAN_OPENING,  // known variants take turns, to begin with
   PLAN_LEARNING, // a job is under way
   PLAN_LEARNED,
-  PLAN_DECLINED, // `reason` says why
+  PLAN_DECLINED, // the last decision's reason says why
 } plan_state;
 
-// Why a candidate was not taken, or a plan not learned about.
-typedef enum plan_reason {
-  REASON_NONE,
-  REASON_FASTER,    // the taken one: faster by more than the noise
-  REASON_ROUTED,    // the taken one: decided before, proven again here
-  REASON_OPTIMIZED, // the taken one: the full compile; nothing was clearly faster
-  REASON_NOT_FASTER,
-  REASON_WRONG_RESULT, // with the first differing element
-  REASON_FAILED,       // with the backend's error
-  REASON_UNSUPPORTED,
-  REASON_INPUTS_TOO_LARGE,
-  REASON_NO_MEMORY,
-  REASON_ONLY_ONE, // nothing to choose from
-  REASON_COUNT
-} plan_reason;
+// What the next dispatch is asked to do besides its work. A set.
+enum {
+  ATTEND_COLD = 1 << 0,    // look whether it is time to learn
+  ATTEND_OPENING = 1 << 1, // take the next variant in turn
+  ATTEND_EXPLORE = 1 << 2, // run `explore` once
+  ATTEND_LEARN = 1 << 3,   // leave the inputs: candidates wait to be tried
+  ATTEND_RESIZE = 1 << 4,  // leave the inputs: a shape waits to be tried
+};
 
-const char *plan_reason_name(plan_reason reason);
+// Which candidates were tried. A set.
+enum {
+  STAGE_PASSES = 1 << 0,   // this CPU, with each profile of passes
+  STAGE_SHAPES = 1 << 1,   // launch shapes of the best
+  STAGE_BACKENDS = 1 << 2, // the other backends
+  STAGE_ALL = 7,
+};
 
-typedef struct candidate_note { // what became of a candidate, for explain
-  char backend[16];
-  const char *origin;
-  plan_reason reason;
-  uint64_t median_ns, compile_ns;
+typedef struct plan_note { // what became of a candidate that is no variant
+  char name[VARIANT_TEXT];
+  variant_reason reason;
   char detail[160];
-} candidate_note;
+} plan_note;
 
-// A variant that was proven for a plan, the fastest of its backend: what a dispatch takes when all
-// its buffers are where it runs, and what copying costs.
-typedef struct plan_route {
-  variant *variant;
-  uint64_t resident_ns;
-  double copy_ns_per_byte; // 0: it uses the host's memory
-} plan_route;
+typedef struct plan_decision {
+  char name[VARIANT_TEXT];
+  variant_reason reason;
+  int64_t date;
+  uint64_t samples, mean_ns, spread_ns; // as measured when it was decided; 0: not measured
+  char detail[160];
+} plan_decision;
 
 // What a plan had done when the resize policy last looked.
 typedef struct plan_window {
-  uint64_t at_ns, busy_ns, dispatches, invocations;
+  uint64_t at_ns, busy_ns, dispatches;
   uint32_t resizes; // suggestions that were followed up
 } plan_window;
 
 typedef struct plan {
+  uint64_t key;
   uint32_t size_class;
+  char work[PLAN_WORK_TEXT]; // "n:9,m:3"; "" when it depends on the bytes alone
+  double features[MODEL_FEATURES];
   _Atomic(variant *) current;
-  variant *first; // compiled quickly; the fallback
-  atomic_uint_fast64_t dispatches, total_ns, invocations, failures;
-  atomic_uint_fast64_t ring[RING]; // evidence_sample
-  uint64_t gathered;               // samples that the evidence has; under the kernel's lock
-  atomic_uint state;               // plan_state
-  _Atomic(uint64_t) tuned;         // see plan_shape
-  atomic_uint wanted_x;            // a size that the resize policy suggests; 0: none
+  _Atomic(variant *) explore;
+  atomic_uint_fast64_t explore_ns; // what it is expected to take
+  atomic_uint attention;
+  atomic_uint state; // plan_state
+  atomic_uint opening;
+  atomic_uint wanted_x; // a size that the resize policy suggests; 0: none
+  variant *variants[PLAN_VARIANTS];
+  atomic_uint variant_count; // they are added, never taken away
 
-  // Written by the job that learns, under the kernel's lock; read by explain.
-  plan_reason reason;
-  route_state route; // what the routing table had for it
-  char routed[16];   // the backend that it names, when it is usable
-  const char *_Atomic tune_reason;
-  candidate_note notes[MAX_CANDIDATES];
+  unsigned stages;           // STAGE_*: done
+  unsigned wanted;           // STAGE_*: of the job that comes next
+  route_state route;         // what the routing table had for it
+  char routed[VARIANT_TEXT]; // the variant, or just the backend, that it names
+  uint64_t begun_ns, changed_ns, explored_ns, next_explore_ns;
+  uint64_t learned_ns; // CPU time of the jobs that learned about it
+  plan_note notes[PLAN_NOTES];
   uint32_t note_count;
-  plan_route routes[MAX_CANDIDATES];
-  uint32_t route_count;
-  plan_window window; // of the background
+  plan_decision decisions[PLAN_DECISIONS]; // the latest is number decision_count - 1, modulo
+  uint32_t decision_count;
+  const char *tune_reason; // of the launch shape; NULL: none was looked for
+  plan_window window;      // of the background
 } plan;
 
-// The chosen launch shape, which may change while others dispatch; zeros: as compiled.
-static inline void plan_shape(const plan *p, uint32_t out[3]) {
-  uint64_t packed = atomic_load_explicit(&((plan *)p)->tuned, memory_order_relaxed);
-  for (int i = 0; i < 3; i++) out[i] = (uint32_t)(packed >> 20 * i) & 0xfffff;
-}
-static inline void plan_set_shape(plan *p, const uint32_t axis[3]) {
-  atomic_store_explicit(&p->tuned, axis[0] | (uint64_t)axis[1] << 20 | (uint64_t)axis[2] << 40,
-                        memory_order_relaxed);
-}
-
-uint32_t plan_size_class(const vyre_dispatch_args *args);
-// The plan of a size class that had none, on the kernel's first variant; another thread may be
-// first.
-vyre_status plan_make(vyre_kernel *k, uint32_t size_class, uint64_t timeout_ns, plan **out,
+// The bucket of a dispatch.
+uint64_t plan_key(const vyre_kernel *k, const vyre_dispatch_args *args);
+// The plan of a bucket that had none; another thread may be first. It begins with what was decided
+// before, with what other sizes say, or with the first code.
+vyre_status plan_make(vyre_kernel *k, uint64_t key, const vyre_dispatch_args *args, plan **out,
                       vyre_error *error);
+void plan_free(plan *p);
+
+// The plan's variant for a code and a shape (NULL: as declared); NULL when there is no room.
+variant *plan_variant(vyre_kernel *k, plan *p, code *c, const uint32_t shape[3]);
+uint64_t plan_dispatches(const plan *p);
+uint64_t plan_total_ns(const plan *p);
+// What a run of the variant takes in this plan, as far as is known; 0: nothing is.
+double plan_estimate_ns(const plan *p, const variant *v);
+
+// Makes it the current one, and writes down why; with the kernel's lock held. The caller keeps the
+// decision (decision_keep) when it has let the lock go.
+void plan_adopt(plan *p, variant *v, variant_reason reason, const char *detail);
+const plan_decision *plan_last_decision(const plan *p);
+void plan_note_candidate(vyre_kernel *k, plan *p, const char *name, variant_reason reason,
+                         const char *detail);
 
 #endif

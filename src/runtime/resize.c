@@ -10,18 +10,21 @@
 #include "base/clock.h"
 #include "runtime/buffer.h"
 #include "runtime/capture.h"
+#include "runtime/decision.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 #include "runtime/shape.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_RESIZES = 4, BUSY_DISPATCHES = 16 };
+#define WINDOW_NS UINT64_C(1000000000)
 
 static tune_shape present_shape(const vyre_kernel *k, const plan *p) {
   tune_shape shape;
   const region *r = sweep_region(k->program);
-  plan_shape(p, shape.axis);
+  memcpy(shape.axis, atomic_load(&((plan *)p)->current)->shape, sizeof shape.axis);
   for (int i = 0; i < 3 && r; i++)
     if (!shape.axis[i]) shape.axis[i] = r->workgroup[i];
   return shape;
@@ -30,20 +33,21 @@ static tune_shape present_shape(const vyre_kernel *k, const plan *p) {
 // What happened since the last look, as the policy wants to know it.
 static bool look(plan *p, uint32_t size_x, tune_feedback *out) {
   plan_window *w = &p->window, now = {.at_ns = clock_now_ns(),
-                                      .busy_ns = atomic_load(&p->total_ns),
-                                      .dispatches = atomic_load(&p->dispatches),
-                                      .invocations = atomic_load(&p->invocations)};
+                                      .busy_ns = plan_total_ns(p),
+                                      .dispatches = plan_dispatches(p)};
   plan_window before = *w;
+  if (before.at_ns && now.at_ns - before.at_ns < WINDOW_NS) return false;
   now.resizes = w->resizes;
   *w = now;
   if (!before.at_ns || now.dispatches - before.dispatches < BUSY_DISPATCHES) return false;
   uint64_t wall_ns = now.at_ns - before.at_ns, busy_ns = now.busy_ns - before.busy_ns;
-  *out =
-      (tune_feedback){.wall_time_us = wall_ns / 1000,
-                      .idle_us = busy_ns < wall_ns ? (wall_ns - busy_ns) / 1000 : 0,
-                      .observed_workgroup_size_x = size_x,
-                      .observed_throughput_per_us = (double)(now.invocations - before.invocations) /
-                                                    ((double)busy_ns / 1000.0 + 1e-3)};
+  double invocations = (double)atomic_load(&atomic_load(&p->current)->invocations) *
+                       (double)(now.dispatches - before.dispatches);
+  *out = (tune_feedback){.wall_time_us = wall_ns / 1000,
+                         .idle_us = busy_ns < wall_ns ? (wall_ns - busy_ns) / 1000 : 0,
+                         .observed_workgroup_size_x = size_x,
+                         .observed_throughput_per_us =
+                             invocations / ((double)busy_ns / 1000.0 + 1e-3)};
   return true;
 }
 
@@ -57,7 +61,9 @@ void resize_consider(vyre_kernel *k, plan *p) {
   if (!tune_suggest_resize(&TUNE_RESIZE_DEFAULT, &feedback, &size_x)) return;
   p->window.resizes++;
   shape.axis[0] = size_x;
-  if (tune_shape_is_valid(shape)) atomic_store(&p->wanted_x, size_x);
+  if (!tune_shape_is_valid(shape)) return;
+  atomic_store(&p->wanted_x, size_x);
+  atomic_fetch_or(&p->attention, ATTEND_RESIZE);
 }
 
 // ---- the comparison -----------------------------------------------------------------------------
@@ -70,36 +76,35 @@ typedef struct resize_job {
 } resize_job;
 
 static void compare(resize_job *j, const capture_output *expected) {
-  vyre_runtime *rt = j->kernel->runtime;
-  const variant *v = atomic_load(&j->plan->current);
-  vyre_device device;
-  vyre_error error;
-  uint32_t devices = 0;
-  if (vyre_backend_devices(v->backend, &device, 1, &devices, NULL) != VYRE_OK || !devices) return;
-  note_sink notes = runtime_notes(rt);
-  tuner *t = tuner_new(device.adapter, rt->tune_mode, &notes);
-  tune_shape usual = present_shape(j->kernel, j->plan), suggested = usual;
+  vyre_kernel *k = j->kernel;
+  code *c = atomic_load(&j->plan->current)->code;
+  tune_shape usual = present_shape(k, j->plan), suggested = usual;
+  uint32_t shape[3];
+  trial_candidate tried;
   suggested.axis[0] = j->size_x;
-  sweep_request r = {.program = j->kernel->program,
-                     .inputs = &j->inputs,
-                     .expected = expected,
-                     .executable = v->executable,
-                     .device = &device,
-                     .store = rt->evidence.store,
-                     .usual = &usual,
-                     .only = &suggested};
-  if (t && j->size_x <= device.max_workgroup) shape_sweep(rt, j->plan, &r, t);
-  if (t && tuner_persist(t, &notes, &error) != VYRE_OK)
-    runtime_notice(rt, NOTICE_STORE, "launch shapes are not kept: %s", error.message);
-  tuner_free(t);
+  shape_request request = {.inputs = &j->inputs,
+                           .expected = expected,
+                           .code = c,
+                           .may_sweep = true,
+                           .usual = &usual,
+                           .only = &suggested};
+  if (!shape_choose(k, j->plan, &request, shape, &tried)) return;
+  variant *v = plan_variant(k, j->plan, c, shape);
+  if (!v || v == atomic_load(&j->plan->current)) return;
+  pthread_mutex_lock(&k->lock);
+  variant_tried(v, &tried);
+  plan_adopt(j->plan, v, REASON_FASTER, "the resize policy suggested it");
+  pthread_mutex_unlock(&k->lock);
+  decision_keep(k, j->plan);
 }
 
 static void run_job(void *context, bool given_up) {
   resize_job *j = context;
   vyre_kernel *k = j->kernel;
   capture_output expected = {0};
-  if (!given_up &&
-      capture_run(&j->inputs, j->plan->first->executable, NULL, NULL, NULL) == VYRE_OK &&
+  code *first;
+  if (!given_up && kernel_first(k, &first, NULL) == VYRE_OK &&
+      capture_run(&j->inputs, first->executable, NULL, NULL, NULL) == VYRE_OK &&
       capture_keep(&j->inputs, &expected))
     compare(j, &expected);
   capture_output_fini(&expected);
@@ -110,6 +115,7 @@ static void run_job(void *context, bool given_up) {
 
 void resize_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args) {
   uint32_t size_x = atomic_exchange(&p->wanted_x, 0);
+  atomic_fetch_and(&p->attention, ~(unsigned)ATTEND_RESIZE);
   if (!size_x || !capture_can_take(k->program, args) || !buffers_to_host(args)) return;
   resize_job *j = calloc(1, sizeof *j);
   if (!j || capture_take(&j->inputs, k->program, args) != CAPTURE_TAKEN) {

@@ -1,29 +1,51 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/runtime.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "base/warning.h"
 #include "runtime/kernel.h"
-#include "runtime/resize.h"
+#include "runtime/review.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static void tell(const vyre_runtime *rt, const char *format, va_list args) {
+  char message[600];
+  if (!rt->options.notice) return;
+  vsnprintf(message, sizeof message, format, args);
+  rt->options.notice(rt->options.notice_context, message);
+}
+
 void runtime_notice(vyre_runtime *rt, uint32_t kind, const char *format, ...) {
   pthread_mutex_lock(&rt->lock);
   bool is_new = !(rt->notices & kind);
   rt->notices |= kind;
   pthread_mutex_unlock(&rt->lock);
-  if (!is_new || !rt->options.notice) return;
-  char message[600];
   va_list args;
   va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
+  if (is_new) tell(rt, format, args);
   va_end(args);
-  rt->options.notice(rt->options.notice_context, message);
+}
+
+void runtime_tell(vyre_runtime *rt, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  tell(rt, format, args);
+  va_end(args);
+}
+
+uint64_t runtime_compile_cost_ns(const vyre_runtime *rt) {
+  const uint64_t GUESS_NS = 300000000;
+  uint64_t known = atomic_load(&((vyre_runtime *)rt)->dearest_compile_ns);
+  return known ? known : GUESS_NS;
+}
+
+void runtime_note_compile_cost(vyre_runtime *rt, uint64_t cpu_ns) {
+  if (cpu_ns > atomic_load(&rt->dearest_compile_ns)) atomic_store(&rt->dearest_compile_ns, cpu_ns);
 }
 
 static void take_note(void *context, const vyre_error *note) {
@@ -75,19 +97,41 @@ void runtime_save_routes(vyre_runtime *rt) {
   free(path);
 }
 
-static void flush(void *runtime) {
-  vyre_runtime *rt = runtime;
-  evidence_flush(rt);
+// The kernels there are, each held by its count of jobs; the caller lets them go.
+static vyre_kernel **hold_kernels(vyre_runtime *rt, size_t *count) {
+  *count = 0;
   pthread_mutex_lock(&rt->lock);
-  for (vyre_kernel *k = rt->kernels; k; k = k->next_in_runtime) {
-    pthread_mutex_lock(&k->lock);
-    for (uint32_t i = 0; i < SIZE_CLASSES; i++) {
-      plan *p = atomic_load(&k->plans[i]);
-      if (p) resize_consider(k, p);
-    }
-    pthread_mutex_unlock(&k->lock);
+  for (vyre_kernel *k = rt->kernels; k; k = k->next_in_runtime) ++*count;
+  vyre_kernel **held = malloc((*count + 1) * sizeof *held);
+  if (!held) *count = 0;
+  size_t i = 0;
+  for (vyre_kernel *k = rt->kernels; k && held; k = k->next_in_runtime) {
+    atomic_fetch_add(&k->pending, 1);
+    held[i++] = k;
   }
   pthread_mutex_unlock(&rt->lock);
+  return held;
+}
+
+static void review_all(vyre_runtime *rt) {
+  size_t count;
+  vyre_kernel **held = hold_kernels(rt, &count);
+  for (size_t i = 0; i < count; i++) {
+    review_kernel(held[i]);
+    atomic_fetch_sub(&held[i]->pending, 1);
+  }
+  free(held);
+}
+
+// What is measured is written soon at first, for processes that do not last, and then once a
+// second.
+static void tick(void *runtime) {
+  vyre_runtime *rt = runtime;
+  uint64_t now = clock_now_ns(), age = (now - rt->begun_ns) / 2;
+  review_all(rt);
+  if (now - rt->flushed_ns < (age < EVIDENCE_EVERY_NS ? age : EVIDENCE_EVERY_NS)) return;
+  rt->flushed_ns = now;
+  evidence_flush(rt);
 }
 
 vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime **out,
@@ -107,6 +151,7 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
   rt->generation = fork_generation();
   if (options->backend) snprintf(rt->backend, sizeof rt->backend, "%s", options->backend);
   rt->options.backend = NULL; // the copy is what counts
+  rt->begun_ns = rt->flushed_ns = clock_now_ns();
   pthread_mutex_init(&rt->lock, NULL);
   pthread_mutex_init(&rt->files, NULL);
   pthread_mutex_init(&rt->submit_lock, NULL);
@@ -116,7 +161,7 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
   evidence_open(rt);
   if (!options->no_learning) {
     rt->worker = worker_new(&(worker_options){
-        .in_background = true, .tick = flush, .tick_ns = EVIDENCE_TICK_NS, .context = rt});
+        .in_background = true, .tick = tick, .tick_ns = REVIEW_TICK_NS, .context = rt});
     if (!rt->worker)
       runtime_notice(
           rt, NOTICE_NO_THREAD,

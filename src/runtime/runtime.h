@@ -26,7 +26,9 @@ struct vyre_runtime {
   pthread_mutex_t lock; // of the lists and the notices
   vyre_kernel *kernels;
   vyre_buffer *buffers;
-  uint32_t notices;    // bits of what the user was told already
+  uint32_t notices;                        // bits of what the user was told already
+  uint64_t begun_ns, flushed_ns;           // of clock_now_ns; the latter of the background
+  atomic_uint_fast64_t dearest_compile_ns; // CPU time that a candidate of another backend took
   unsigned generation; // see base/fork.h: in a child of fork() nothing of a runtime works
 };
 
@@ -37,15 +39,11 @@ static inline vyre_status runtime_check(const vyre_runtime *rt, vyre_error *erro
 }
 
 // What the user is told once.
-enum {
-  NOTICE_BACKEND_FAILED = 1,
-  NOTICE_WRONG_RESULT = 2,
-  NOTICE_NO_THREAD = 4,
-  NOTICE_STORE = 8,
-  NOTICE_EVIDENCE = 16
-};
+enum { NOTICE_BACKEND_FAILED = 1, NOTICE_NO_THREAD = 2, NOTICE_STORE = 4, NOTICE_EVIDENCE = 8 };
 void runtime_notice(vyre_runtime *rt, uint32_t kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Told each time: the caller knows that it is news.
+void runtime_tell(vyre_runtime *rt, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Tells what parts of the library have to say that is no error (base/warning.h).
 void runtime_tell_warnings(vyre_runtime *rt);
@@ -53,6 +51,9 @@ void runtime_tell_warnings(vyre_runtime *rt);
 note_sink runtime_notes(vyre_runtime *rt);
 // Saves the routing table; failures are told, never fatal.
 void runtime_save_routes(vyre_runtime *rt);
+// What trying another backend costs the background: a guess until one was tried.
+uint64_t runtime_compile_cost_ns(const vyre_runtime *rt);
+void runtime_note_compile_cost(vyre_runtime *rt, uint64_t cpu_ns);
 // The adapter name of a backend's first device; "" when it has none.
 void runtime_adapter(const char *backend, char out[128]);
 

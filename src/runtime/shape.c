@@ -6,46 +6,77 @@
 
 #include <string.h>
 
-void shape_sweep(vyre_runtime *rt, plan *p, const sweep_request *r, tuner *t) {
-  tune_sweep_result result;
-  tune_shape chosen;
-  vyre_error store_error;
-  if (sweep_run(r, t, &result, &chosen, &store_error, NULL) != VYRE_OK) return;
-  if (store_error.status != VYRE_OK) evidence_tell(rt, &store_error);
-  p->tune_reason = trial_reason_name(result.decision.reason);
-  uint32_t axis[3];
-  sweep_launch_shape(r->program, chosen, axis);
-  plan_set_shape(p, axis);
-  tune_sweep_free(&result);
+#define SWEEP_BUDGET_NS UINT64_C(3000000000)
+
+typedef struct choosing {
+  vyre_kernel *kernel;
+  plan *plan;
+  sweep_request sweep;
+  tuner *tuner;
+} choosing;
+
+static void set_reason(choosing *c, const char *reason) {
+  pthread_mutex_lock(&c->kernel->lock);
+  c->plan->tune_reason = reason;
+  pthread_mutex_unlock(&c->kernel->lock);
 }
 
-void shape_choose(vyre_kernel *k, plan *p, capture *inputs, const capture_output *expected,
-                  variant *v) {
+// What was decided before is proven here, and then measured like any other.
+static bool take_decided(choosing *c, const char *key, uint32_t shape[3]) {
+  vyre_error error;
+  tune_shape decided = tuner_resolve(c->tuner, key);
+  set_reason(c, "decided-before");
+  sweep_launch_shape(c->kernel->program, decided, shape);
+  return shape[0] && sweep_proves(&c->sweep, decided, &error);
+}
+
+static bool sweep(choosing *c, uint32_t shape[3], trial_candidate *tried) {
+  vyre_runtime *rt = c->kernel->runtime;
+  tune_sweep_result result;
+  tune_shape chosen;
+  vyre_error store_error, error;
+  if (sweep_run(&c->sweep, c->tuner, &result, &chosen, &store_error, NULL) != VYRE_OK) return false;
+  if (store_error.status != VYRE_OK) evidence_tell(rt, &store_error);
+  set_reason(c, trial_reason_name(result.decision.reason));
+  sweep_launch_shape(c->kernel->program, chosen, shape);
+  for (uint32_t i = 0; i < result.count; i++)
+    if (tune_shape_equal(result.rows[i].shape, chosen)) *tried = result.trials[i];
+  tune_sweep_free(&result);
+  note_sink notes = runtime_notes(rt);
+  if (!rt->options.no_store && tuner_persist(c->tuner, &notes, &error) != VYRE_OK)
+    runtime_notice(rt, NOTICE_STORE, "launch shapes are not kept: %s", error.message);
+  return shape[0] != 0;
+}
+
+bool shape_choose(vyre_kernel *k, plan *p, const shape_request *r, uint32_t shape[3],
+                  trial_candidate *tried) {
   vyre_runtime *rt = k->runtime;
   vyre_device device;
-  vyre_error error;
   uint32_t devices = 0;
   tune_key key;
-  if (rt->options.no_store || !sweep_key(k->program, inputs, &key)) return;
-  if (vyre_backend_devices(v->backend, &device, 1, &devices, NULL) != VYRE_OK || !devices) return;
+  bool is_found = false;
+  *tried = (trial_candidate){0};
+  if (!sweep_key(k->program, r->inputs, &key)) return false;
+  if (vyre_backend_devices(r->code->backend, &device, 1, &devices, NULL) != VYRE_OK || !devices)
+    return false;
   note_sink notes = runtime_notes(rt);
-  tuner *t = tuner_new(device.adapter, rt->tune_mode, &notes);
-  sweep_request r = {.program = k->program,
-                     .inputs = inputs,
-                     .expected = expected,
-                     .executable = v->executable,
-                     .device = &device,
-                     .store = rt->evidence.store};
-  if (t && tuner_is_decided(t, key.text)) {
-    tune_shape shape = tuner_resolve(t, key.text);
-    p->tune_reason = "decided-before";
-    uint32_t axis[3];
-    sweep_launch_shape(k->program, shape, axis);
-    if (sweep_proves(&r, shape, &error)) plan_set_shape(p, axis);
-  } else if (t && rt->tune_mode == TUNE_ON) {
-    shape_sweep(rt, p, &r, t);
-    if (tuner_persist(t, &notes, &error) != VYRE_OK)
-      runtime_notice(rt, NOTICE_STORE, "launch shapes are not kept: %s", error.message);
-  }
-  tuner_free(t);
+  choosing c = {.kernel = k,
+                .plan = p,
+                .sweep = {.program = k->program,
+                          .inputs = r->inputs,
+                          .expected = r->expected,
+                          .executable = r->code->executable,
+                          .device = &device,
+                          .store = rt->evidence.store,
+                          .usual = r->usual,
+                          .only = r->only,
+                          .budget_ns = SWEEP_BUDGET_NS},
+                .tuner = rt->options.no_store ? tuner_new_empty(device.adapter, rt->tune_mode)
+                                              : tuner_new(device.adapter, rt->tune_mode, &notes)};
+  if (c.tuner && !r->only && tuner_is_decided(c.tuner, key.text))
+    is_found = take_decided(&c, key.text, shape);
+  else if (c.tuner && r->may_sweep)
+    is_found = sweep(&c, shape, tried);
+  tuner_free(c.tuner);
+  return is_found;
 }

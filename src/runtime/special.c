@@ -2,15 +2,18 @@
 //
 // Specialised variants: the program with its parameters and lengths as constants, one per set of
 // arguments. A dispatch looks for its own; on a miss the general variant answers, and the
-// background compiles the missing one from a copy of the inputs, proves it on them, and publishes
-// it, when they came before and may come again. Then it asks the predictor what comes next and,
-// when the decision is to speculate, prepares that too, on the same data repeated to the predicted
-// lengths. What was prepared and not used for a while is held against the predictor, and time spent
-// in vain has a budget. So a sequence that can be foreseen misses only while it is being
-// recognised, and one that cannot is soon left alone.
+// background compiles the missing one from a copy of the inputs, when they came before and may come
+// again. It is proven on them and timed beside the general variant, as every candidate is; it is
+// used when it is faster, and otherwise it is remembered that it is not. Then the predictor is
+// asked what comes next and, when the decision is to speculate, that is prepared too, on the same
+// data repeated to the predicted lengths. What was prepared and not used for a while is held
+// against the predictor, and time spent in vain has a budget. So a sequence that can be foreseen
+// misses only while it is being recognised, and one that cannot is soon left alone; so is a kernel
+// that gains nothing, or is over sooner than looking for a variant pays.
 #include "runtime/special.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "opt/specialise.h"
 #include "runtime/buffer.h"
@@ -20,6 +23,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+// Looking for a variant takes some 300 ns: below this mean time it cannot pay.
+#define WORTH_LOOKING_NS UINT64_C(10000)
+// So many sets of arguments that gain nothing, and none that does: it is left alone.
+enum { ENOUGH_LOSERS = 8 };
 
 typedef struct special_job {
   vyre_kernel *kernel;
@@ -65,13 +73,29 @@ static void free_special(special *s) {
   free(s);
 }
 
+// Different arguments may have come to the same code: the last one frees it. With the lock.
+static void let_go(vyre_kernel *k, code *c) {
+  if (!c || --c->specials) return;
+  code_unlink(k, c);
+  code_free(c);
+}
+
 static void free_removed(vyre_kernel *k) {
   for (special *s = k->removed, *next; s; s = next) {
     next = s->next;
-    variant_free(s->variant);
+    let_go(k, s->variant.code);
     free_special(s);
   }
   k->removed = NULL;
+}
+
+uint64_t special_runs(const vyre_kernel *k) {
+  uint64_t runs = 0;
+  for (uint32_t i = 0; i < SPECIAL_SLOTS; i++) {
+    special *s = at_slot((vyre_kernel *)k, i);
+    if (s) runs += atomic_load(&s->variant.count);
+  }
+  return runs;
 }
 
 void special_free_all(vyre_kernel *k) {
@@ -99,43 +123,81 @@ static void make_room(vyre_kernel *k) {
       if (before != &gone) break;
       atomic_store(&k->specials[(i + SPECIAL_SLOTS - 1) % SPECIAL_SLOTS], NULL);
     }
-    variant_unlink(k, s->variant);
     s->next = k->removed;
     k->removed = s;
     k->special_count--;
   }
-  if (!atomic_load(&k->looking)) free_removed(k);
+  if (!atomic_load(&k->looking) && !atomic_load(&k->checks.waiting)) free_removed(k);
 }
 
 // ---- making one ---------------------------------------------------------------------------------
 
-// Runs the general variant and the special one on the inputs; true when they agree.
-static bool is_proven(vyre_kernel *k, capture *inputs, const variant *general, variant *made) {
-  capture_output expected = {0};
-  char text[160] = "";
-  bool ok = capture_run(inputs, general->executable, NULL, NULL, NULL) == VYRE_OK &&
-            capture_keep(inputs, &expected) &&
-            capture_run(inputs, made->executable, NULL, NULL, NULL) == VYRE_OK;
-  bool same = ok && capture_matches(inputs, &expected, text, sizeof text);
-  if (ok && !same)
-    runtime_notice(k->runtime, NOTICE_WRONG_RESULT,
-                   "a specialised variant of `%s` gives a wrong answer (%s) and is not used",
-                   k->program->name, text);
-  capture_output_fini(&expected);
-  return same;
+typedef struct contest { // between the general variant, number 0, and the special one
+  vyre_kernel *kernel;
+  capture *inputs;
+  const capture_output *expected;
+  const variant *general;
+  code *made;
+} contest;
+
+static vyre_status run_one(const contest *c, uint32_t i, vyre_report *report, vyre_error *error) {
+  vyre_executable *e = i ? c->made->executable : c->general->code->executable;
+  return capture_run(c->inputs, e, i ? NULL : c->general->shape, report, error);
 }
 
-static variant *make_variant(vyre_kernel *k, const uint64_t *key, const char *backend) {
+static vyre_status run_contender(void *context, uint32_t i, uint64_t *elapsed_ns,
+                                 vyre_error *error) {
+  vyre_report report = {0};
+  vyre_status status = run_one(context, i, &report, error);
+  *elapsed_ns = report.wall_ns;
+  return status;
+}
+
+static vyre_status check_contender(void *context, uint32_t i, vyre_error *error) {
+  const contest *c = context;
+  char text[160];
+  vyre_status status = run_one(c, i, NULL, error);
+  if (status != VYRE_OK || !i) return status;
+  if (capture_matches(c->inputs, c->expected, text, sizeof text)) {
+    code_passed(c->made);
+    return VYRE_OK;
+  }
+  code_condemn(c->kernel, c->made, text);
+  return error_set(error, VYRE_ERROR_VERIFY, "%s", text);
+}
+
+// What a dispatch gains by the special code; 0: nothing that is more than noise, or it is wrong.
+static uint64_t gain_of(vyre_kernel *k, capture *inputs, const variant *general, code *made) {
+  capture_output expected = {0};
+  code *first;
+  trial_candidate rows[2] = {{.name = "general"}, {.name = "special"}};
+  contest c = {k, inputs, &expected, general, made};
+  trial_options o = TRIAL_PLAIN;
+  o.max_rounds = 3 * TRIAL_ROUNDS;
+  o.default_index = 0;
+  o.run = run_contender;
+  o.check = check_contender;
+  o.context = &c;
+  bool ok = kernel_first(k, &first, NULL) == VYRE_OK &&
+            capture_run(inputs, first->executable, NULL, NULL, NULL) == VYRE_OK &&
+            capture_keep(inputs, &expected);
+  trial_decision d = {.winner = TRIAL_NONE};
+  if (ok) d = trial_measure(rows, 2, &o);
+  capture_output_fini(&expected);
+  return d.winner == 1 ? rows[0].median_ns - rows[1].median_ns : 0;
+}
+
+static code *make_code(vyre_kernel *k, const uint64_t *key, const char *backend) {
   vyre_program *program;
-  variant *made = NULL;
+  code *made = NULL;
   if (specialise_program(k->program, key, key + k->program->param_count, &program, NULL) != VYRE_OK)
     return NULL;
-  variant_request request = {.program = program,
-                             .backend = backend,
-                             .origin = "specialised",
-                             .tier = VYRE_TIER_FULL,
-                             .optimize = true};
-  (void)variant_make(k, &request, &made, NULL);
+  code_request request = {.program = program,
+                          .backend = backend,
+                          .tier = VYRE_TIER_FULL,
+                          .passes = PASSES_RELEASE,
+                          .constants = (uint32_t)hash_key(k, key) | 1};
+  (void)code_make(k, &request, &made, NULL);
   vyre_program_release(program);
   return made;
 }
@@ -144,42 +206,63 @@ static variant *make_variant(vyre_kernel *k, const uint64_t *key, const char *ba
 // weighs a thread of nice 5 with 335 where one of nice 0 has 1024.
 enum { BACKGROUND_WEIGHT = 335, FOREGROUND_WEIGHT = 1024 };
 
-// Compiles, proves and publishes the variant for `key`; false when it came to nothing.
+// The variant that a special one has to beat: that of its bucket, or of any that there is.
+static const variant *general_for(vyre_kernel *k, const capture *inputs) {
+  plan *p = kernel_find_plan(k, plan_key(k, &inputs->args));
+  for (uint32_t i = 0; !p && i < KERNEL_PLANS; i++) p = atomic_load(&k->plans[i]);
+  return p ? atomic_load(&p->current) : NULL;
+}
+
+// Under the kernel's lock.
+static void count_outcome(vyre_kernel *k, special *s, const prediction *foreseen) {
+  s->born = k->changes;
+  if (!s->gain_ns) {
+    k->special_losers++;
+    k->wasted_ns += s->cost_ns;
+    s->is_judged = true;
+    return;
+  }
+  k->special_winners++;
+  k->special_device = s->variant.code->device;
+  if (!foreseen) return;
+  s->was_predicted = true;
+  s->kind = foreseen->kind;
+  k->outcomes[s->kind].compile_ns += s->cost_ns;
+  k->speculated++;
+}
+
+// Compiles, proves, times and publishes the variant for `key`; false when it came to nothing.
 static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key,
                     const prediction *foreseen) {
-  plan *p = atomic_load(&k->plans[plan_size_class(&inputs->args)]);
-  uint64_t hash = hash_key(k, key);
-  if (find(k, key, hash)) return false;
-  // A size class that was never dispatched has no plan; any plan's first variant is general.
-  for (uint32_t i = 0; !p && i < SIZE_CLASSES; i++) p = atomic_load(&k->plans[i]);
-  if (!p) return false;
-  uint64_t start = clock_thread_cpu_ns();
-  variant *general = p->first, *made = make_variant(k, key, general->backend);
+  uint64_t hash = hash_key(k, key), start = clock_thread_cpu_ns();
+  const variant *general = general_for(k, inputs);
+  if (find(k, key, hash) || !general) return false;
+  code *made = make_code(k, key, general->code->backend);
   uint64_t compiled = clock_thread_cpu_ns();
-  special *s = calloc(1, sizeof *s);
+  special *s = made ? calloc(1, sizeof *s) : NULL;
   uint64_t *copy = malloc(k->key_count * sizeof *copy);
-  if (!made || !s || !copy || !is_proven(k, inputs, general, made)) {
+  if (!s || !copy) {
     free(s);
     free(copy);
     return false;
   }
   memcpy(copy, key, k->key_count * sizeof *copy);
-  uint64_t cost_ns = clock_thread_cpu_ns() - start;
-  *s = (special){.hash = hash, .key = copy, .variant = made, .cost_ns = cost_ns};
+  s->hash = hash;
+  s->key = copy;
+  s->gain_ns = gain_of(k, inputs, general, made);
+  s->cost_ns = clock_thread_cpu_ns() - start;
   pthread_mutex_lock(&k->lock);
+  made->specials++;
+  if (s->gain_ns)
+    s->variant.code = made;
+  else
+    let_go(k, made);
   k->special_cost_ns = (compiled - start) * BACKGROUND_WEIGHT / FOREGROUND_WEIGHT + 1;
-  s->born = k->changes;
-  k->special_device = made->device;
-  if (foreseen) {
-    s->was_predicted = true;
-    s->kind = foreseen->kind;
-    k->outcomes[s->kind].compile_ns += cost_ns;
-    k->speculated++;
-  }
+  count_outcome(k, s, foreseen);
   make_room(k);
   publish(k, s);
   pthread_mutex_unlock(&k->lock);
-  return true;
+  return s->gain_ns > 0;
 }
 
 // ---- the background -----------------------------------------------------------------------------
@@ -217,7 +300,7 @@ void special_judge_all(vyre_kernel *k) {
 static bool has_budget(vyre_kernel *k) {
   pthread_mutex_lock(&k->lock);
   judge(k, JUDGED_AFTER);
-  uint64_t allowed = (clock_now_ns() - k->begun_ns) / WASTE_SHARE + WASTE_TO_BEGIN_NS;
+  uint64_t allowed = (clock_now_ns() - k->special_begun_ns) / WASTE_SHARE + WASTE_TO_BEGIN_NS;
   bool is_within = k->wasted_ns <= allowed;
   pthread_mutex_unlock(&k->lock);
   return is_within;
@@ -271,6 +354,7 @@ static void run_job(void *context, bool given_up) {
   capture_fini(&j->inputs);
   free(j->key);
   free(j);
+  atomic_store(&k->is_specialising, false);
   atomic_fetch_sub(&k->pending, 1);
 }
 
@@ -281,8 +365,13 @@ static void start_job(vyre_kernel *k, const vyre_dispatch_args *args, const uint
   j->kernel = k;
   j->start_ns = clock_now_ns();
   j->key = key ? malloc(k->key_count * sizeof *key) : NULL;
-  if ((key && !j->key) || !buffers_to_host(args) ||
-      capture_take(&j->inputs, k->program, args) != CAPTURE_TAKEN) {
+  if ((key && !j->key) || !buffers_to_host(args) || atomic_exchange(&k->is_specialising, true)) {
+    free(j->key);
+    free(j);
+    return;
+  }
+  if (capture_take(&j->inputs, k->program, args) != CAPTURE_TAKEN) {
+    atomic_store(&k->is_specialising, false);
     free(j->key);
     free(j);
     return;
@@ -320,11 +409,11 @@ static bool is_wanted(vyre_kernel *k, uint64_t hash, bool is_new) {
 }
 
 static use note_use(vyre_kernel *k, special *s, const uint64_t *key, uint64_t hash) {
-  bool is_first = s && !atomic_load(&s->was_used) && !atomic_exchange(&s->was_used, true);
+  bool is_first = s && s->gain_ns && !atomic_exchange(&s->was_used, true);
   bool is_foreseen = is_first && s->was_predicted;
   use u = {0};
   pthread_mutex_lock(&k->lock);
-  if (!k->begun_ns) k->begun_ns = clock_now_ns();
+  if (!k->special_begun_ns) k->special_begun_ns = clock_now_ns();
   predictor_observe(k->predictor, key, s == NULL);
   u.is_new = !k->changes || hash != k->last_hash;
   if (u.is_new) k->changed_ns = clock_now_ns();
@@ -337,9 +426,9 @@ static use note_use(vyre_kernel *k, special *s, const uint64_t *key, uint64_t ha
   if (is_foreseen && !s->is_judged) {
     predictor_outcome(k->predictor, true);
     k->outcomes[s->kind].used++;
-    k->outcomes[s->kind].saved_ns += k->miss_cost_ns;
     k->speculated_used++;
   }
+  if (s && s->was_predicted) k->outcomes[s->kind].saved_ns += s->gain_ns;
   pthread_mutex_unlock(&k->lock);
   return u;
 }
@@ -355,16 +444,27 @@ void special_leave(vyre_kernel *k) {
   atomic_fetch_sub(&k->looking, 1);
 }
 
-variant *special_enter(vyre_kernel *k, const vyre_dispatch_args *args) {
+// Whether looking can pay here at all.
+static bool is_worth_looking(const vyre_kernel *k, plan *p) {
+  variant *v = atomic_load_explicit(&p->current, memory_order_acquire);
+  uint64_t count = atomic_load_explicit(&v->count, memory_order_relaxed);
+  uint64_t total = atomic_load_explicit(&v->total_ns, memory_order_relaxed);
+  bool is_hopeless = k->special_losers >= ENOUGH_LOSERS && !k->special_winners;
+  return !is_hopeless && (!count || total / count >= WORTH_LOOKING_NS);
+}
+
+variant *special_enter(vyre_kernel *k, plan *p, const vyre_dispatch_args *args) {
   uint64_t key[PREDICT_MAX_VALUES];
   atomic_fetch_add(&k->looking, 1);
+  if (!is_worth_looking(k, p)) return NULL;
   if (!capture_can_take(k->program, args) || !make_key(k, args, key)) return NULL;
   uint64_t hash = hash_key(k, key);
   special *s = find(k, key, hash);
   use u = note_use(k, s, key, hash);
   // One job at a time: a queue of misses would only compile what is not asked for any more.
-  bool is_free = k->runtime->worker && !atomic_load(&k->pending);
+  bool is_free = k->runtime->worker && !atomic_load(&k->is_specialising);
   if (is_free && (u.is_wanted || (u.is_new && sees_ahead(k))))
     start_job(k, args, u.is_wanted ? key : NULL);
-  return s ? s->variant : NULL;
+  bool is_usable = s && s->gain_ns && code_is_trusted(s->variant.code);
+  return is_usable ? &s->variant : NULL;
 }

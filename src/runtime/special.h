@@ -8,7 +8,7 @@
 
 #include "policy/predict.h"
 #include "policy/speculate.h"
-#include "runtime/variant.h"
+#include "runtime/plan.h"
 
 enum {
   SPECIAL_MAX = 64,    // of a kernel; the least recently used go first
@@ -18,8 +18,9 @@ enum {
 typedef struct special {
   struct special *next; // of those that were removed
   uint64_t hash;
-  uint64_t *key; // parameters in canonical bits, then lengths
-  variant *variant;
+  uint64_t *key;    // parameters in canonical bits, then lengths
+  variant variant;  // its code is NULL when the general one is faster: nothing to compile again
+  uint64_t gain_ns; // per dispatch, over the general variant, as the trial measured it
   bool was_predicted;
   bool is_judged; // its outcome is known
   predict_kind kind;
@@ -27,16 +28,19 @@ typedef struct special {
   atomic_bool was_used;
 } special;
 
-// What became of variants that were prepared ahead, since it was last gathered.
+// What became of variants that were prepared ahead, since it was last gathered; saved_ns is the
+// time of execution that was gained.
 typedef struct special_outcome {
   uint64_t used, unused, compile_ns, saved_ns;
 } special_outcome;
 
 // The specialised variant for these arguments, or NULL. A miss, and what is likely to come next,
 // are compiled in the background. The variant stays until special_leave.
-variant *special_enter(vyre_kernel *k, const vyre_dispatch_args *args);
+variant *special_enter(vyre_kernel *k, plan *p, const vyre_dispatch_args *args);
 void special_leave(vyre_kernel *k);
 void special_free_all(vyre_kernel *k);
+// Dispatches that ran the variants there are now; with the kernel's lock.
+uint64_t special_runs(const vyre_kernel *k);
 // Counts what was prepared and never used, before the kernel is freed.
 void special_judge_all(vyre_kernel *k);
 

@@ -8,6 +8,7 @@
 
 typedef struct sweep {
   const sweep_request *request;
+  uint64_t spent_ns;         // on timing
   store_tuning_row *earlier; // of the same key
   uint32_t earlier_count;
 } sweep;
@@ -26,12 +27,14 @@ void sweep_launch_shape(const vyre_program *p, tune_shape shape, uint32_t out[3]
 
 static vyre_status run_shape(void *context, tune_shape shape, uint64_t *elapsed_ns,
                              vyre_error *error) {
-  const sweep_request *r = ((sweep *)context)->request;
+  sweep *s = context;
+  const sweep_request *r = s->request;
   vyre_report report = {0};
   uint32_t axis[3];
   sweep_launch_shape(r->program, shape, axis);
   vyre_status status = capture_run(r->inputs, r->executable, axis, &report, error);
   *elapsed_ns = report.wall_ns;
+  s->spent_ns += report.wall_ns;
   return status;
 }
 
@@ -50,8 +53,10 @@ static vyre_status check_shape(void *context, tune_shape shape, vyre_error *erro
 }
 
 static bool keep_going(void *context, uint32_t done, uint32_t expected) {
-  const sweep_request *r = ((sweep *)context)->request;
-  return r->keep_going(r->context, done, expected);
+  const sweep *s = context;
+  const sweep_request *r = s->request;
+  if (r->budget_ns && s->spent_ns > r->budget_ns) return false;
+  return !r->keep_going || r->keep_going(r->context, done, expected);
 }
 
 // As many as settle a comparison: a candidate with fewer is measured again.
@@ -129,7 +134,7 @@ vyre_status sweep_run(const sweep_request *r, tuner *t, tune_sweep_result *out, 
                                 .run = run_shape,
                                 .check = check_shape,
                                 .earlier = earlier_samples,
-                                .keep_going = r->keep_going ? keep_going : NULL,
+                                .keep_going = keep_going,
                                 .context = &s};
   *chosen = options.usual;
   vyre_status status = tune_sweep(shapes, count, &options, out, error);

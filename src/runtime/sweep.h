@@ -22,6 +22,7 @@ typedef struct sweep_request {
   uint32_t rounds;         // samples of each; 0: TRIAL_ROUNDS
   const tune_shape *usual; // NULL: the declared shape stays unless another is clearly faster
   const tune_shape *only;  // NULL: all candidates; otherwise this one
+  uint64_t budget_ns;      // of timing; 0: as long as it takes
   bool again;              // measure everything, whatever the store has
   bool (*keep_going)(void *context, uint32_t done, uint32_t expected); // or NULL
   void *context;

@@ -222,17 +222,21 @@ static void routing_counts_the_copies(void **state) {
   open_fixture(&f, (vyre_runtime_options){.backend = "ref", .learn_after = 2});
   dispatch(&f, 4);
   vyre_runtime_settle(f.rt);
-  plan *p = atomic_load(&f.kernel->plans[plan_size_class(&(vyre_dispatch_args){
-      .buffers = (vyre_span[]){{NULL, BYTES}, {NULL, BYTES}}, .buffer_count = 2})]);
+  vyre_dispatch_args like = {.buffers = (vyre_span[]){{NULL, BYTES}, {NULL, BYTES}},
+                             .buffer_count = 2};
+  plan *p = kernel_find_plan(f.kernel, plan_key(f.kernel, &like));
   assert_non_null(p);
   assert_int_equal(atomic_load(&p->state), PLAN_LEARNED);
-  variant *on_far;
-  variant_request request = {.backend = "far", .origin = "route"};
-  assert_int_equal(variant_make(f.kernel, &request, &on_far, &error), VYRE_OK);
+  code *on_far;
+  code_request request = {.backend = "far"};
+  assert_int_equal(code_make(f.kernel, &request, &on_far, &error), VYRE_OK);
+  code_passed(on_far);
+  variant *far_variant = plan_variant(f.kernel, p, on_far, NULL);
   // The device is faster by 50 us; a copy of one buffer costs 41 us.
-  p->routes[0] = (plan_route){.variant = atomic_load(&p->current), .resident_ns = 150000};
-  p->routes[1] = (plan_route){.variant = on_far, .resident_ns = 100000, .copy_ns_per_byte = 10};
-  p->route_count = 2;
+  for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++)
+    p->variants[i]->resident_ns = 150000;
+  far_variant->resident_ns = 100000;
+  far_variant->copy_ns_per_byte = 10;
   dispatches = 0;
   dispatch(&f, 3);
   assert_int_equal(dispatches, 0); // two buffers to bring there: not worth it

@@ -151,19 +151,20 @@ static void begin_with_it(const void *context) {
   setenv("VYRE_AUTOTUNER", "on", 1);
   vyre_kernel *k = start("evidence.two", (vyre_runtime_options){.learn_after = 1000}, &rt);
   // Before the first dispatch: the regions are known, with every dispatch of the first process.
-  CHECK(hints_dispatch_count(rt->hints, "scale") == 200);
-  CHECK(hints_mean_kernel_ns(rt->hints, "scale") > 0);
+  char key[HINTS_KEY];
+  hints_region_key(k->program->fingerprint, "scale", key);
+  CHECK(hints_dispatch_count(rt->hints, key) == 200);
+  CHECK(hints_mean_kernel_ns(rt->hints, key) > 0);
   found before = look(rt->evidence.store);
   CHECK(before.latencies >= 64 && before.tunings >= 3 && before.pass_rows >= 1);
-  dispatch(k, 3);
-  vyre_runtime_settle(rt);
-  dispatch(k, 3);
-  // The decisions are used again after a proof, and the optimizer knew the last report.
-  CHECK(k->has_earlier && k->earlier.rows.count >= 1);
+  // The first dispatch runs what was decided, from code that is at hand.
+  dispatch(k, 1);
   char *text;
   CHECK(vyre_kernel_explain(k, &text, NULL) == VYRE_OK);
-  CHECK(strstr(text, "routed") && strstr(text, "decided-before"));
+  if (!strstr(text, "because routed")) fprintf(stderr, "%s", text);
+  CHECK(strstr(text, "because routed"));
   vyre_free(text);
+  dispatch(k, 6);
   vyre_runtime_settle(rt);
   CHECK(look(rt->evidence.store).tunings == before.tunings); // nothing was measured again
   vyre_runtime_free(rt);
@@ -368,7 +369,7 @@ static void a_driver_that_vanished_and_a_clock_that_jumps_back_cost_nothing(void
       {"[routes.\"evidence.route\"]\nbackend = \"gone\"\n", "backend-missing"},
       // Written when the clock was ten years ahead.
       {"[routes.\"evidence.route\"]\nbackend = \"cpu\"\ndate = \"2099-01-01T00:00:00Z\"\n",
-       "routed"},
+       "routing table: usable"},
       {"[routes.\"evidence.route\"]\nbackend = \"cpu\"\ndate = \"2001-01-01T00:00:00Z\"\n",
        "too-old"},
       {"[routes.\"evidence.route\"]\nbackend = \"cpu\"\ndevice = \"cpu-of-somebody-else\"\n",
@@ -392,13 +393,14 @@ static void lie(const void *context) {
       tune_key_make(p->fingerprint, &(tune_static_shape){.workgroup = {{64, 1, 1}},
                                                          .output_bytes = COUNT * sizeof(int32_t)});
   CHECK(vec_push(&report.rows, row));
-  store_region region = {adapter, "scale", {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0}};
+  store_region region = {
+      adapter, p->fingerprint, "scale", {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0}};
   store_tuning tuning = {.device = adapter,
                          .key = key.text,
                          .shape = {1024, 1, 1},
                          .ns = (uint64_t[9]){1, 1, 1, 1, 1, 1, 1, 1, 1},
                          .count = 9};
-  store_latency latency = {adapter, "evidence.lie", "gone", p->fingerprint, 12, &one, 1};
+  store_latency latency = {adapter, "evidence.lie", p->fingerprint, 12, "", "gone", "", &one, 1};
   store_passes passes = {p->fingerprint, &report};
   store_batch batch = {.regions = &region,
                        .region_count = 1,
@@ -415,13 +417,15 @@ static void lie(const void *context) {
   vyre_runtime *rt;
   vyre_kernel *k =
       start("evidence.lie", (vyre_runtime_options){.backend = "cpu", .learn_after = 2}, &rt);
-  CHECK(hints_is_hot(rt->hints, "scale")); // it was believed, where belief does no harm
+  char key_text[HINTS_KEY];
+  hints_region_key(p->fingerprint, "scale", key_text);
+  CHECK(hints_is_hot(rt->hints, key_text)); // it was believed, where belief does no harm
   dispatch(k, 10);
   vyre_runtime_settle(rt);
   dispatch(k, 10);
   char *text;
   CHECK(vyre_kernel_explain(k, &text, NULL) == VYRE_OK);
-  CHECK(strstr(text, "; shape ") && k->earlier.rows.count >= 1);
+  CHECK(strstr(text, "; launch shape: ") && k->earlier.rows.count >= 1);
   vyre_free(text);
   vyre_runtime_free(rt);
   vyre_program_release(p);
@@ -442,9 +446,10 @@ static void resize(const void *context) {
   dispatch(k, 8);
   vyre_runtime_settle(rt);
   plan *p = NULL;
-  for (int i = 0; i < SIZE_CLASSES && !p; i++) p = atomic_load(&k->plans[i]);
+  for (int i = 0; i < KERNEL_PLANS && !p; i++) p = atomic_load(&k->plans[i]);
   CHECK(p && atomic_load(&p->state) == PLAN_LEARNED);
-  plan_set_shape(p, (uint32_t[3]){256, 1, 1});
+  variant *v = plan_variant(k, p, atomic_load(&p->current)->code, (uint32_t[3]){256, 1, 1});
+  atomic_store(&p->current, v);
   // The background looks as well, and may do so in between: then there is nothing new to see.
   uint32_t resizes = 0;
   for (int i = 0; i < 20 && !resizes; i++) {
@@ -460,9 +465,7 @@ static void resize(const void *context) {
   dispatch(k, 1);
   vyre_runtime_settle(rt);
   CHECK(atomic_load(&p->wanted_x) == 0);
-  uint32_t shape[3];
-  plan_shape(p, shape);
-  CHECK(shape[0] <= 256); // 0: the declared one
+  CHECK(atomic_load(&p->current)->shape[0] <= 256); // 0: the declared one
   dispatch(k, 5);
   vyre_runtime_free(rt);
 }

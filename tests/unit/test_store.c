@@ -51,7 +51,7 @@ static void must_append(store *s, const store_batch *batch) {
 
 static void add_region(store *s, const char *device, const char *region, uint64_t count,
                        uint64_t ns) {
-  store_region r = {device, region, {count, ns, ns, 10 * count, 0, 0}};
+  store_region r = {device, print_a, region, {count, ns, ns, 10 * count, 0, 0}};
   must_append(s, &(store_batch){.regions = &r, .region_count = 1});
 }
 
@@ -62,9 +62,15 @@ static hints *load_regions(store *s, const char *device, uint32_t limit) {
   return h;
 }
 
+static const char *key_of(const char *region) {
+  static char key[HINTS_KEY];
+  hints_region_key(print_a, region, key);
+  return key;
+}
+
 static uint64_t region_count(store *s, const char *device, const char *region) {
   hints *h = load_regions(s, device, 1000);
-  uint64_t count = hints_dispatch_count(h, region);
+  uint64_t count = hints_dispatch_count(h, key_of(region));
   hints_free(h);
   return count;
 }
@@ -101,7 +107,7 @@ static void regions_are_summed_and_loaded_by_device(void **state) {
   s = open_at(path);
   hints *h = load_regions(s, "cpu", 100);
   region_record r;
-  assert_true(hints_record_for(h, "blur", &r));
+  assert_true(hints_record_for(h, key_of("blur"), &r));
   assert_int_equal(r.dispatch_count, 15);
   assert_int_equal(r.kernel_ns_total, 5000);
   assert_int_equal(r.kernel_ns_max, 4000);
@@ -122,9 +128,9 @@ static void the_latest_regions_are_loaded_in_order(void **state) {
   size_t count;
   hints_entry *e = hints_snapshot(h, &count);
   assert_int_equal(count, 3);
-  assert_string_equal(e[0].region, "c");
-  assert_string_equal(e[1].region, "d");
-  assert_string_equal(e[2].region, "a");
+  assert_string_equal(e[0].region, key_of("c"));
+  assert_string_equal(e[1].region, key_of("d"));
+  assert_string_equal(e[2].region, key_of("a"));
   free(e);
   hints_free(h);
   store_close(s);
@@ -136,18 +142,17 @@ static void sums_stop_at_the_largest_number(void **state) {
   for (int i = 0; i < 3; i++) add_region(s, "", "r", UINT64_MAX, UINT64_MAX);
   hints *h = load_regions(s, "", 10);
   region_record r;
-  assert_true(hints_record_for(h, "r", &r));
+  assert_true(hints_record_for(h, key_of("r"), &r));
   assert_true(r.dispatch_count == INT64_MAX);
   assert_true(r.kernel_ns_total == INT64_MAX);
   hints_free(h);
   uint64_t ns[] = {UINT64_MAX, 5};
-  store_latency l = {"d", "op", "cpu", print_a, 3, ns, 2};
+  store_latency l = {"d", "op", print_a, 3, "", "cpu", "b", ns, 2};
   must_append(s, &(store_batch){.latencies = &l, .latency_count = 1});
   arena memory = ARENA_INIT;
   store_latency_row *rows;
   uint32_t count;
-  assert_int_equal(store_load_latencies(s, "d", "op", print_a, 3, &memory, &rows, &count, NULL),
-                   VYRE_OK);
+  assert_int_equal(store_load_latencies(s, print_a, &memory, &rows, &count, NULL), VYRE_OK);
   assert_int_equal(rows[0].samples.min_ns, 5);
   assert_true(rows[0].samples.recent_ns[0] == INT64_MAX);
   arena_free(&memory);
@@ -159,41 +164,39 @@ static void latencies_keep_sums_and_recent_samples(void **state) {
   store *s = open_at(scratch_path("latency.db"));
   for (uint64_t i = 0; i < 50; i++) {
     uint64_t ns[2] = {1000 + 2 * i, 1001 + 2 * i};
-    store_latency l[2] = {{"d", "op", "cpu", print_a, 3, ns, 2},
-                          {"d", "op", "ref", print_a, 3, ns, 1}};
+    store_latency l[2] = {{"d", "op", print_a, 3, "", "cpu", "b", ns, 2},
+                          {"d", "op", print_a, 3, "", "ref", "b", ns, 1}};
     must_append(s, &(store_batch){.latencies = l, .latency_count = i < 3 ? 2 : 1});
   }
   arena memory = ARENA_INIT;
   store_latency_row *rows;
   uint32_t count;
   vyre_error error;
-  assert_int_equal(store_load_latencies(s, "d", "op", print_a, 3, &memory, &rows, &count, &error),
-                   VYRE_OK);
+  assert_int_equal(store_load_latencies(s, print_a, &memory, &rows, &count, &error), VYRE_OK);
   assert_int_equal(count, 2);
-  assert_string_equal(rows[0].backend, "cpu");
+  assert_string_equal(rows[0].variant, "cpu");
   assert_int_equal(rows[0].samples.count, 100);
   assert_int_equal(rows[0].samples.min_ns, 1000);
   assert_int_equal(rows[0].samples.recent_count, STORE_RECENT);
   assert_int_equal(rows[0].samples.recent_ns[0], 1100 - STORE_RECENT);
   assert_int_equal(rows[0].samples.recent_ns[STORE_RECENT - 1], 1099);
   assert_true(rows[0].samples.date > 1600000000);
-  assert_string_equal(rows[1].backend, "ref");
+  assert_string_equal(rows[1].variant, "ref");
   assert_int_equal(rows[1].samples.count, 3);
   // Every part of the key counts.
-  struct {
-    const char *device, *op;
-    const uint8_t *fingerprint;
-    uint32_t size_class;
-  } others[] = {{"e", "op", print_a, 3},
-                {"d", "po", print_a, 3},
-                {"d", "op", print_b, 3},
-                {"d", "op", print_a, 4}};
-  for (int i = 0; i < 4; i++) {
-    assert_int_equal(store_load_latencies(s, others[i].device, others[i].op, others[i].fingerprint,
-                                          others[i].size_class, &memory, &rows, &count, &error),
-                     VYRE_OK);
-    assert_int_equal(count, 0);
-  }
+  uint64_t one = 7;
+  store_latency others[] = {{"e", "op", print_a, 3, "", "cpu", "b", &one, 1},
+                            {"d", "po", print_a, 3, "", "cpu", "b", &one, 1},
+                            {"d", "op", print_a, 4, "", "cpu", "b", &one, 1},
+                            {"d", "op", print_a, 3, "n:4", "cpu", "b", &one, 1},
+                            {"d", "op", print_a, 3, "", "cpu", "c", &one, 1},
+                            {"d", "op", print_b, 3, "", "cpu", "b", &one, 1}};
+  must_append(s, &(store_batch){.latencies = others, .latency_count = 6});
+  assert_int_equal(store_load_latencies(s, print_a, &memory, &rows, &count, &error), VYRE_OK);
+  assert_int_equal(count, 2 + 5);
+  assert_int_equal(store_load_latencies(s, print_b, &memory, &rows, &count, &error), VYRE_OK);
+  assert_int_equal(count, 1);
+  assert_string_equal(rows[0].build, "b");
   arena_free(&memory);
   store_close(s);
 }
@@ -297,11 +300,18 @@ static void lines_can_be_visited_and_everything_cleared(void **state) {
   char *path = scratch_path("visit.db");
   store *s = open_at(path);
   uint64_t ns = 7;
-  store_region r = {"d", "blur", {2, 3, 4, 5, 0, 0}};
-  store_latency l = {"d", "op", "cpu", print_a, 3, &ns, 1};
+  store_region r = {"d", print_a, "blur", {2, 3, 4, 5, 0, 0}};
+  store_latency l = {"d", "op", print_a, 3, "", "cpu", "b", &ns, 1};
   store_tuning t = {"d", "key", "op", {8, 8, 1}, &ns, 1};
   store_speculation e = {"d", print_a, "cycle", 1, 0, 0, 0};
-  must_append(s, &(store_batch){&r, &l, &t, &e, NULL, 1, 1, 1, 1, 0});
+  must_append(s, &(store_batch){.regions = &r,
+                                .latencies = &l,
+                                .tunings = &t,
+                                .speculations = &e,
+                                .region_count = 1,
+                                .latency_count = 1,
+                                .tuning_count = 1,
+                                .speculation_count = 1});
   int lines = -10;
   assert_int_equal(store_visit(s, count_line, &lines, NULL), VYRE_OK);
   assert_int_equal(lines, -6);
@@ -355,7 +365,7 @@ static void the_file_is_bounded(void **state) {
     static char names[100][200];
     for (int i = 0; i < 100; i++) {
       snprintf(names[i], sizeof names[i], "%0150d-%d", batch, i);
-      r[i] = (store_region){"d", names[i], {1, 1, 1, 1, 0, 0}};
+      r[i] = (store_region){"d", print_a, names[i], {1, 1, 1, 1, 0, 0}};
     }
     must_append(s, &(store_batch){.regions = r, .region_count = 100});
     assert_in_range(counts_of(s).size_bytes, 0, LIMIT);
@@ -382,7 +392,7 @@ static void processes_add_up(void **state) {
         VYRE_OK)
       _exit(1);
     for (int k = 0; k < BATCHES; k++) {
-      store_region r = {"d", "shared", {1, 2, 2, 3, 0, 0}};
+      store_region r = {"d", print_a, "shared", {1, 2, 2, 3, 0, 0}};
       if (store_append(s, &(store_batch){.regions = &r, .region_count = 1}, NULL) != VYRE_OK)
         _exit(2);
     }
@@ -402,7 +412,7 @@ static void processes_add_up(void **state) {
 
 static void *append_many(void *s) {
   for (int k = 0; k < 50; k++) {
-    store_region r = {"d", "threads", {1, 2, 2, 3, 0, 0}};
+    store_region r = {"d", print_a, "threads", {1, 2, 2, 3, 0, 0}};
     if (store_append(s, &(store_batch){.regions = &r, .region_count = 1}, NULL) != VYRE_OK)
       return s;
   }
@@ -438,7 +448,7 @@ static void killed_writers_lose_only_what_was_not_saved(void **state) {
       store *s;
       if (store_open(&(store_options){.path = path}, NULL, &s, NULL) != VYRE_OK) _exit(1);
       for (uint64_t k = 1;; k++) {
-        store_region r = {"d", "r", {1, 1, 1, 1, 0, 0}};
+        store_region r = {"d", print_a, "r", {1, 1, 1, 1, 0, 0}};
         if (store_append(s, &(store_batch){.regions = &r, .region_count = 1}, NULL) != VYRE_OK)
           _exit(1);
         if (write(told_pipe[1], &k, sizeof k) != sizeof k) _exit(1);
@@ -532,7 +542,7 @@ static void other_databases_are_left_alone(void **state) {
   tamper(path, "INSERT INTO photos VALUES (1)");
   strcpy(path, scratch_path("newer.db"));
   store_close(open_at(path));
-  tamper(path, "PRAGMA user_version = 2");
+  tamper(path, "PRAGMA user_version = 3");
   assert_int_equal(store_open(&(store_options){.path = path}, &sink, &s, &error),
                    VYRE_ERROR_UNSUPPORTED);
   assert_non_null(strstr(error.message, "Fix:"));
@@ -555,8 +565,8 @@ static int use_read_only(const char *path) {
   if (!store_is_read_only(s) || told != 1 || !strstr(told_last, "can only be read")) return 2;
   hints *h = hints_new(NULL);
   if (store_load_regions(s, "d", 10, h, &error) != VYRE_OK) return 3;
-  if (hints_dispatch_count(h, "r") != 4) return 4;
-  store_region r = {"d", "r", {1, 1, 1, 1, 0, 0}};
+  if (hints_dispatch_count(h, key_of("r")) != 4) return 4;
+  store_region r = {"d", print_a, "r", {1, 1, 1, 1, 0, 0}};
   if (store_append(s, &(store_batch){.regions = &r, .region_count = 1}, &error) != VYRE_ERROR_IO)
     return 5;
   if (!strstr(error.message, "Fix:")) return 6;
@@ -615,7 +625,7 @@ static void a_full_disk_is_an_error_and_loses_nothing(void **state) {
     store *s;
     vyre_error error;
     if (store_open(&(store_options){.path = path}, NULL, &s, &error) != VYRE_OK) _exit(1);
-    store_region r = {"d", "r", {1, 1, 1, 1, 0, 0}};
+    store_region r = {"d", print_a, "r", {1, 1, 1, 1, 0, 0}};
     store_batch batch = {.regions = &r, .region_count = 1};
     if (store_append(s, &batch, &error) != VYRE_OK) _exit(2);
     struct rlimit limit;
@@ -631,7 +641,7 @@ static void a_full_disk_is_an_error_and_loses_nothing(void **state) {
     if (store_append(s, &batch, &error) != VYRE_OK) _exit(4);
     hints *h = hints_new(NULL);
     if (store_load_regions(s, "d", 10, h, &error) != VYRE_OK) _exit(5);
-    _exit(hints_dispatch_count(h, "r") == appended + 1 ? 0 : 6);
+    _exit(hints_dispatch_count(h, key_of("r")) == appended + 1 ? 0 : 6);
   }
   int status;
   waitpid(child, &status, 0);
@@ -713,11 +723,18 @@ static void the_default_place_follows_vyre_home(void **state) {
 
 static void fill(store *s, uint64_t count) {
   uint64_t ns[] = {10, 20};
-  store_region r = {"d", "blur", {count, 3, 4, 5, 0, 0}};
-  store_latency l = {"d", "op", "cpu", print_a, 3, ns, 2};
+  store_region r = {"d", print_a, "blur", {count, 3, 4, 5, 0, 0}};
+  store_latency l = {"d", "op", print_a, 3, "", "cpu", "b", ns, 2};
   store_tuning t = {"d", "key", "op", {8, 8, 1}, ns, 2};
   store_speculation e = {"d", print_a, "cycle", count, 0, 0, 0};
-  must_append(s, &(store_batch){&r, &l, &t, &e, NULL, 1, 1, 1, 1, 0});
+  must_append(s, &(store_batch){.regions = &r,
+                                .latencies = &l,
+                                .tunings = &t,
+                                .speculations = &e,
+                                .region_count = 1,
+                                .latency_count = 1,
+                                .tuning_count = 1,
+                                .speculation_count = 1});
 }
 
 static uint64_t must_import(store *s, const char *path) {
@@ -767,8 +784,7 @@ static void foreign_evidence_is_kept_apart(void **state) {
   store_latency_row *rows;
   store_tuning_row *shapes;
   uint32_t count;
-  assert_int_equal(store_load_latencies(s, "d", "op", print_a, 3, &memory, &rows, &count, NULL),
-                   VYRE_OK);
+  assert_int_equal(store_load_latencies(s, print_a, &memory, &rows, &count, NULL), VYRE_OK);
   assert_int_equal(count, 1);
   assert_int_equal(rows[0].samples.count, 2);
   assert_int_equal(store_load_tunings(s, "d", "key", &memory, &shapes, &count, NULL), VYRE_OK);
@@ -800,8 +816,8 @@ static void foreign_evidence_goes_before_own(void **state) {
   strcpy(theirs, scratch_path("many.db"));
   store_close(open_at(theirs));
   for (int i = 0; i < 60; i++) {
-    snprintf(sql, sizeof sql, "INSERT INTO region VALUES ('m2', 'd', 'r%d', 1, 1, 1, 1, 1, %d)", i,
-             i);
+    snprintf(sql, sizeof sql,
+             "INSERT INTO region VALUES ('m2', 'd', zeroblob(32), 'r%d', 1, 1, 1, 1, 1, %d)", i, i);
     tamper(theirs, sql);
   }
   store *s = open_with((store_options){.path = scratch_path("few.db"), .max_keys = 70});
@@ -836,12 +852,13 @@ static void files_that_lie_do_no_harm(void **state) {
   unlink(path);
   // Ours by name, with numbers, texts and blobs that are not.
   store_close(open_at(path));
-  tamper(path, "INSERT INTO region VALUES ('m', 'd', 'minus', -5, -6, 'x', NULL, 9e99, 1);"
-               "INSERT INTO region VALUES ('', 'd', 'nobody', 1, 1, 1, 1, 1, 2);"
-               "INSERT INTO latency VALUES ('m','d','op',x'00',1,'cpu',1,1,1,x'0011',1,3);"
-               "INSERT INTO latency VALUES ('m','d','op',zeroblob(32),1,'cpu',1,1,1,"
-               "zeroblob(100003),1,4);"
-               "INSERT INTO tuning VALUES ('m','d','k',-1,'y',5000000000,1,1,1,NULL,1,5)");
+  tamper(path,
+         "INSERT INTO region VALUES ('m', 'd', zeroblob(32), 'minus', -5, -6, 'x', NULL, 9e99, 1);"
+         "INSERT INTO region VALUES ('', 'd', zeroblob(32), 'nobody', 1, 1, 1, 1, 1, 2);"
+         "INSERT INTO latency VALUES ('m','d','op',x'00',1,'','cpu','b',1,1,1,x'0011',1,3);"
+         "INSERT INTO latency VALUES ('m','d','op',zeroblob(32),1,'','cpu','b',1,1,1,"
+         "zeroblob(100003),1,4);"
+         "INSERT INTO tuning VALUES ('m','d','k',-1,'y',5000000000,1,1,1,NULL,1,5)");
   assert_int_equal(store_import(s, path, &taken, &error), VYRE_OK);
   assert_int_equal(taken, 3);
   // A view in place of a table, and a trigger.

@@ -162,6 +162,15 @@ vyre_status cpu_generate(const vyre_program *p, const cpu_options *options, cpu_
   return status;
 }
 
+vyre_status cpu_kernels_cached(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
+                               vyre_error *error) {
+  cache_key key;
+  make_key(&key, p, options);
+  if (load_cached(&key, p->region_count, out)) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                   "the cache has no code for `%s`. Fix: compile the program", p->name);
+}
+
 vyre_status cpu_kernels_get(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
                             vyre_error *error) {
   cache_key key;

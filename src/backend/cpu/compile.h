@@ -20,6 +20,9 @@ typedef struct cpu_kernels {
 // `options` may leave cpu and features NULL for the host's.
 vyre_status cpu_kernels_get(const vyre_program *program, const cpu_options *options,
                             cpu_kernels *out, vyre_error *error);
+// The same when the cache has it; VYRE_ERROR_UNSUPPORTED otherwise. Never loads LLVM.
+vyre_status cpu_kernels_cached(const vyre_program *program, const cpu_options *options,
+                               cpu_kernels *out, vyre_error *error);
 void cpu_kernels_fini(cpu_kernels *kernels);
 
 // Whether there is a generator, without loading it.

@@ -79,8 +79,8 @@ static bool run_boxes(void *context, uint64_t first, uint64_t end) {
 // gets several; the numbers are of the order that fills a first-level cache.
 enum { BOX_X = 4096, BOX_INVOCATIONS = 16384, BOXES_PER_THREAD = 4 };
 
-// Boxes narrower than a vector, or that end inside of one, would run lane by lane: a launch shape is
-// taken in whole vectors.
+// Boxes narrower than a vector, or that end inside of one, would run lane by lane: a launch shape
+// is taken in whole vectors.
 static uint32_t whole_vectors(const cpu_region_code *code, uint32_t invocations) {
   uint32_t width = code->width ? code->width : 1;
   return (invocations + width - 1) / width * width;
@@ -302,10 +302,12 @@ static void cpu_release(void *state) {
   free(s);
 }
 
-static vyre_status cpu_compile(const backend *self, vyre_program *program,
-                               const vyre_compile_options *options, const volatile uint32_t *stop,
-                               void **state, vyre_error *error) {
-  (void)self;
+typedef vyre_status (*kernels_source)(const vyre_program *program, const cpu_options *options,
+                                      cpu_kernels *out, vyre_error *error);
+
+static vyre_status make_state(vyre_program *program, const vyre_compile_options *options,
+                              const volatile uint32_t *stop, kernels_source get, void **state,
+                              vyre_error *error) {
   cpu_state *s = calloc(1, sizeof *s);
   if (!s || !(s->regions = calloc(program->region_count, sizeof *s->regions))) {
     free(s);
@@ -318,7 +320,7 @@ static vyre_status cpu_compile(const backend *self, vyre_program *program,
                         .debug_lines = environment_get("VYRE_DEBUG_LINES") != NULL,
                         .source_name = program->name};
   vyre_status status = math_expand(program, &s->program, error);
-  if (status == VYRE_OK) status = cpu_kernels_get(s->program, &wanted, &s->kernels, error);
+  if (status == VYRE_OK) status = get(s->program, &wanted, &s->kernels, error);
   for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++)
     s->regions[i].has_atomics = has_buffer_atomics(s->program, &s->program->regions[i]);
   if (status == VYRE_OK)
@@ -326,6 +328,20 @@ static vyre_status cpu_compile(const backend *self, vyre_program *program,
   else
     cpu_release(s);
   return status;
+}
+
+static vyre_status cpu_compile(const backend *self, vyre_program *program,
+                               const vyre_compile_options *options, const volatile uint32_t *stop,
+                               void **state, vyre_error *error) {
+  (void)self;
+  return make_state(program, options, stop, cpu_kernels_get, state, error);
+}
+
+static vyre_status cpu_compile_cached(const backend *self, vyre_program *program,
+                                      const vyre_compile_options *options, void **state,
+                                      vyre_error *error) {
+  (void)self;
+  return make_state(program, options, NULL, cpu_kernels_cached, state, error);
 }
 
 // ---- probe --------------------------------------------------------------------------------------
@@ -364,6 +380,7 @@ const backend cpu_backend = {
     .probe = cpu_probe,
     .check = cpu_check,
     .compile = cpu_compile,
+    .compile_cached = cpu_compile_cached,
     .dispatch = cpu_dispatch,
     .release = cpu_release,
 };

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// Where a plan begins: with the variant that was decided for it before, when its code is at hand
+// and was proven here; otherwise with those that do well at other sizes, in turn; otherwise with
+// the first code. A beginning is not a verdict: what is measured from then on decides. Any thread.
+#ifndef VYRE_RUNTIME_BEGIN_H
+#define VYRE_RUNTIME_BEGIN_H
+
+#include "runtime/plan.h"
+
+// Gives a new plan, which nobody else sees yet, its first variant and state.
+// `timeout_ns` limits compiling; 0: no limit.
+vyre_status begin_plan(vyre_kernel *k, plan *p, uint64_t timeout_ns, vyre_error *error);
+// What earlier processes measured of a variant in this bucket; 0: nothing. With the kernel's lock.
+double begin_prior_ns(const vyre_kernel *k, const plan *p, const variant *v);
+// Whether the routing table's words for the plan name this backend.
+bool begin_is_routed(const plan *p, const char *backend);
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/check.h"
+
+#include "base/clock.h"
+#include "runtime/capture.h"
+#include "runtime/kernel.h"
+#include "runtime/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct check {
+  vyre_kernel *kernel;
+  code *code;
+  uint32_t shape[3];
+  capture inputs;
+  capture_output answer;
+  bool is_free; // within the first second of its code, which costs what it costs
+};
+
+// 300 answers without a fault say, with 95 % confidence, that less than one in a hundred is wrong:
+// up to there each one is compared, and then fewer and fewer.
+enum { ALL_UP_TO = 320, FALLS_BY = 8 };
+enum { MAX_WAITING = 32, SHARE = 25 };
+#define MAX_BYTES  ((uint64_t)64 << 20)
+#define NEVER      (UINT64_MAX / 2)
+#define FREE_NS    UINT64_C(1000000000)
+#define TIMEOUT_NS UINT64_C(60000000000)
+
+static uint64_t gap(const code *c) {
+  uint64_t passed = atomic_load_explicit(&((code *)c)->checks, memory_order_relaxed);
+  return passed < ALL_UP_TO ? 1 : 1 + (passed - ALL_UP_TO) / FALLS_BY;
+}
+
+// Whether this dispatch is the one: of several at once, one claims it.
+static bool claim(variant *v) {
+  uint64_t due = atomic_load(&v->next_check), count = atomic_load(&v->count);
+  return count >= due && atomic_compare_exchange_strong(&v->next_check, &due, count + gap(v->code));
+}
+
+static bool is_in_first_second(code *c) {
+  uint64_t none = 0, now = clock_now_ns();
+  if (atomic_compare_exchange_strong(&c->checked_from_ns, &none, now)) return true;
+  return now - none < FREE_NS;
+}
+
+// After its first second a code may cost one part in SHARE of the time it runs.
+static bool has_budget(vyre_kernel *k, const variant *v, uint64_t bytes, bool is_free) {
+  kernel_checks *all = &k->checks;
+  if (atomic_load(&all->waiting) >= MAX_WAITING) return false;
+  if (3 * bytes > MAX_BYTES || atomic_load(&all->bytes) + 3 * bytes > MAX_BYTES) return false;
+  return is_free || atomic_load(&all->run_ns) * SHARE < atomic_load(&((variant *)v)->total_ns);
+}
+
+check *check_begin(vyre_kernel *k, variant *v, const vyre_dispatch_args *args) {
+  uint64_t bytes = 0;
+  // Buffers of the runtime stay where they are: what they hold is proven when it is learned about.
+  bool is_possible =
+      k->runtime->worker && !atomic_load(&k->checks.is_off) && v->code != atomic_load(&k->first);
+  if (!is_possible) {
+    atomic_store(&v->next_check, NEVER);
+    return NULL;
+  }
+  if (args->handles || !claim(v) || !capture_can_take(k->program, args)) return NULL;
+  for (uint32_t i = 0; i < args->buffer_count; i++) bytes += args->buffers[i].size_bytes;
+  bool is_free = is_in_first_second(v->code);
+  if (!has_budget(k, v, bytes, is_free)) return NULL;
+  check *c = calloc(1, sizeof *c);
+  if (!c || capture_take(&c->inputs, k->program, args) != CAPTURE_TAKEN) {
+    free(c);
+    return NULL;
+  }
+  c->kernel = k;
+  c->code = v->code;
+  c->is_free = is_free;
+  memcpy(c->shape, v->shape, sizeof c->shape);
+  c->inputs.args.timeout_ns = TIMEOUT_NS;
+  atomic_fetch_add(&k->pending, 1);
+  atomic_fetch_add(&k->checks.waiting, 1);
+  atomic_fetch_add(&k->checks.bytes, 3 * bytes);
+  return c;
+}
+
+// ---- the comparison -----------------------------------------------------------------------------
+
+// Runs the first code; true when it gives `expected` (or, when that is empty, fills it).
+static bool first_gives(check *c, const code *first, capture_output *expected, char *text,
+                        size_t size, bool *has_run) {
+  *has_run = capture_run(&c->inputs, first->executable, NULL, NULL, NULL) == VYRE_OK;
+  if (!*has_run) return false;
+  if (!expected->buffers) return capture_keep(&c->inputs, expected);
+  return capture_matches(&c->inputs, expected, text, size);
+}
+
+static void compare(check *c) {
+  code *first;
+  capture_output expected = {0};
+  char text[160] = "", again[160];
+  bool has_run;
+  if (kernel_first(c->kernel, &first, NULL) != VYRE_OK || code_is_wrong(c->code)) return;
+  if (first_gives(c, first, &expected, again, sizeof again, &has_run)) {
+    capture_put(&c->inputs, &c->answer);
+    bool is_same = capture_matches(&c->inputs, &expected, text, sizeof text);
+    bool is_steady = is_same || first_gives(c, first, &expected, again, sizeof again, &has_run);
+    if (is_same)
+      code_passed(c->code);
+    else if (is_steady)
+      code_condemn(c->kernel, c->code, text);
+    else if (has_run) // a program whose own answers differ cannot be checked like this
+      atomic_store(&c->kernel->checks.is_off, true);
+  }
+  capture_output_fini(&expected);
+}
+
+static void run_job(void *context, bool given_up) {
+  check *c = context;
+  vyre_kernel *k = c->kernel;
+  uint64_t start = clock_thread_cpu_ns();
+  if (!given_up) compare(c);
+  if (!given_up && !c->is_free) atomic_fetch_add(&k->checks.run_ns, clock_thread_cpu_ns() - start);
+  atomic_fetch_sub(&k->checks.bytes, 3 * c->inputs.bytes);
+  atomic_fetch_sub(&k->checks.waiting, 1);
+  capture_output_fini(&c->answer);
+  capture_fini(&c->inputs);
+  free(c);
+  atomic_fetch_sub(&k->pending, 1);
+}
+
+void check_end(check *c, const vyre_dispatch_args *args, bool has_answer) {
+  bool can_go_on = has_answer && capture_keep_spans(&c->inputs, args->buffers, &c->answer);
+  if (!can_go_on || !worker_add(c->kernel->runtime->worker, run_job, c)) run_job(c, true);
+}

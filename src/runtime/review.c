@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/review.h"
+
+#include "base/clock.h"
+#include "runtime/decision.h"
+#include "runtime/kernel.h"
+#include "runtime/resize.h"
+#include "runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  SWITCH_MARGIN_BPS = 300, // an alternative must be 3 % faster in dispatches to be taken
+  EXPLORE_SHARE = 100,     // of a plan's time: one part in so many is for trying alternatives
+  LEARN_SHARE = 20,        // likewise for jobs in the background
+};
+#define EXPLORE_EVERY_NS UINT64_C(250000000)
+
+// ---- gathering ----------------------------------------------------------------------------------
+
+typedef struct exploring {
+  double usual_ns;
+  uint64_t cost_ns;
+} exploring;
+
+static void add_cost(void *context, uint64_t ns) {
+  exploring *e = context;
+  if ((double)ns > e->usual_ns) e->cost_ns += ns - (uint64_t)e->usual_ns;
+}
+
+// True when the times of the current variant have changed.
+static bool gather(plan *p) {
+  variant *current = atomic_load(&p->current);
+  bool has_changed = variant_gather(current, NULL, NULL);
+  exploring e = {.usual_ns = figure_expected_ns(&current->figure)};
+  for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++)
+    if (p->variants[i] != current) (void)variant_gather(p->variants[i], add_cost, &e);
+  if (atomic_load(&p->state) != PLAN_OPENING) p->explored_ns += e.cost_ns;
+  return has_changed;
+}
+
+// ---- choosing -----------------------------------------------------------------------------------
+
+// After a change what was known of the others still says whom to try: it is measured soon enough.
+static variant *better_than(const plan *p, variant *current, bool has_changed) {
+  variant *best = NULL;
+  double usual = figure_expected_ns(&current->figure);
+  for (uint32_t i = 0; i < atomic_load(&((plan *)p)->variant_count); i++) {
+    variant *v = p->variants[i];
+    double ns = plan_estimate_ns(p, v);
+    if (v == current || !code_is_trusted(v->code) || ns <= 0) continue;
+    bool is_better = has_changed
+                         ? ns < usual * 0.9
+                         : figure_is_faster(&v->figure, &current->figure, SWITCH_MARGIN_BPS);
+    if (is_better && (!best || ns < plan_estimate_ns(p, best))) best = v;
+  }
+  return best;
+}
+
+static bool choose(plan *p, bool has_changed) {
+  variant *current = atomic_load(&p->current);
+  if (current->figure.count < FIGURE_ENOUGH) return false;
+  variant *best = better_than(p, current, has_changed);
+  if (!best) return false;
+  char detail[160], name[VARIANT_TEXT];
+  variant_text(current, name);
+  snprintf(detail, sizeof detail, "`%s` takes %.3f us", name,
+           figure_expected_ns(&current->figure) / 1000);
+  plan_adopt(p, best, has_changed ? REASON_CHANGED : REASON_FASTER, detail);
+  p->next_explore_ns = 0;
+  return true;
+}
+
+// The first dispatches of a bucket have tried what is known.
+static bool end_opening(plan *p) {
+  uint32_t count = atomic_load(&p->variant_count);
+  if (atomic_load(&p->opening) <= FIGURE_ENOUGH * count) return false;
+  variant *best = atomic_load(&p->current);
+  for (uint32_t i = 0; i < count; i++) {
+    variant *v = p->variants[i];
+    if (!code_is_trusted(v->code) || v->figure.count < FIGURE_ENOUGH) continue;
+    if (figure_expected_ns(&v->figure) < plan_estimate_ns(p, best)) best = v;
+  }
+  bool is_other = best != atomic_load(&p->current);
+  plan_adopt(p, best, is_other ? REASON_FASTER : REASON_PREDICTED, NULL);
+  atomic_fetch_and(&p->attention, ~(unsigned)ATTEND_OPENING);
+  atomic_store(&p->state, PLAN_LEARNED);
+  return true;
+}
+
+// ---- exploring ----------------------------------------------------------------------------------
+
+// The least that a variant may take: what it takes now, or did at its best, or in a trial.
+static double hopeful_ns(const plan *p, const variant *v) {
+  double ns = plan_estimate_ns(p, v), best = v->figure.best_ns;
+  if (best > 0 && best < ns) ns = best;
+  if (v->trial_ns && (double)v->trial_ns < ns) ns = (double)v->trial_ns;
+  return v->prior_ns > 0 && v->prior_ns < ns ? v->prior_ns : ns;
+}
+
+static bool is_affordable(const plan *p, double usual, double ns) {
+  double cost = ns > usual ? ns - usual : 0;
+  return (double)p->explored_ns + cost <= (double)plan_total_ns(p) / EXPLORE_SHARE;
+}
+
+static void explore(plan *p, uint64_t now) {
+  const variant *current = atomic_load(&p->current);
+  double usual = figure_expected_ns(&current->figure);
+  variant *next = NULL;
+  bool is_promising = false;
+  if (atomic_load(&p->explore) || current->figure.count < FIGURE_ENOUGH) return;
+  for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++) {
+    variant *v = p->variants[i];
+    double ns = plan_estimate_ns(p, v);
+    if (v == current || !code_is_trusted(v->code) || ns <= 0) continue;
+    if (hopeful_ns(p, v) > usual * 1.2 || !is_affordable(p, usual, ns)) continue;
+    // What has just been fast is looked at again at once, until there is enough to decide.
+    bool is_hot =
+        v->figure.count && (double)v->figure.recent[0] < usual * 0.97 && v->last_ns > p->changed_ns;
+    if (is_hot == is_promising ? next && v->last_ns >= next->last_ns : is_promising) continue;
+    next = v;
+    is_promising = is_hot;
+  }
+  if (!next || (!is_promising && now < p->next_explore_ns)) return;
+  p->next_explore_ns = now + EXPLORE_EVERY_NS;
+  atomic_store(&p->explore_ns, (uint64_t)plan_estimate_ns(p, next));
+  atomic_store(&p->explore, next);
+  atomic_fetch_or(&p->attention, ATTEND_EXPLORE);
+}
+
+// ---- learning more ------------------------------------------------------------------------------
+
+// What earlier processes measured in this bucket of variants that are not here yet.
+static bool has_hopeful_prior(const vyre_kernel *k, const plan *p, double usual) {
+  for (uint32_t i = 0; i < k->prior_count; i++) {
+    const store_latency_row *r = &k->priors[i];
+    if (r->size_class == p->size_class && !strcmp(r->work, p->work) && r->samples.recent_count &&
+        (double)trial_median(r->samples.recent_ns, r->samples.recent_count) < usual * 0.9)
+      return true;
+  }
+  return false;
+}
+
+// A stage is asked for when its cost is a small part of the time that the plan has been used, which
+// is the best guess of how long it will be.
+static void want_stage(vyre_kernel *k, plan *p) {
+  enum { RUNS_OF_PASSES = 24, RUNS_OF_SHAPES = 80 };
+  const double COMPILE_NS = 2e7;
+  const variant *current = atomic_load(&p->current);
+  double usual = figure_expected_ns(&current->figure), total = (double)plan_total_ns(p);
+  double allowed = total / LEARN_SHARE - (double)p->learned_ns;
+  if (usual <= 0 || p->wanted) return;
+  unsigned stage = 0;
+  if (!(p->stages & STAGE_PASSES)) {
+    double cost = COMPILE_NS + RUNS_OF_PASSES * usual;
+    if (cost <= allowed || (has_hopeful_prior(k, p, usual) && 2 * cost <= total))
+      stage = STAGE_PASSES;
+  } else if (!(p->stages & STAGE_SHAPES)) {
+    if (RUNS_OF_SHAPES * usual <= allowed) stage = STAGE_SHAPES;
+  } else if (!(p->stages & STAGE_BACKENDS) && !k->runtime->backend[0]) {
+    double cost = (double)runtime_compile_cost_ns(k->runtime) + RUNS_OF_PASSES * usual;
+    if (cost <= allowed) stage = STAGE_BACKENDS;
+  }
+  if (!stage) return;
+  p->wanted = stage;
+  atomic_fetch_or(&p->attention, ATTEND_LEARN);
+}
+
+// ---- the review ---------------------------------------------------------------------------------
+
+// With the kernel's lock. True: something was decided.
+static bool review_plan(vyre_kernel *k, plan *p) {
+  bool has_changed = gather(p);
+  unsigned state = atomic_load(&p->state);
+  if (state == PLAN_OPENING) return end_opening(p);
+  if (state != PLAN_LEARNED) return false;
+  if (choose(p, has_changed)) return true;
+  explore(p, clock_now_ns());
+  want_stage(k, p);
+  resize_consider(k, p);
+  return false;
+}
+
+void review_kernel(vyre_kernel *k) {
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
+    plan *p = atomic_load(&k->plans[i]);
+    if (!p) continue;
+    pthread_mutex_lock(&k->lock);
+    bool is_decided = review_plan(k, p);
+    pthread_mutex_unlock(&k->lock);
+    if (is_decided) decision_keep(k, p);
+  }
+}
+
+static void run_job(void *context, bool given_up) {
+  vyre_kernel *k = context;
+  if (!given_up) review_kernel(k);
+  atomic_fetch_sub(&k->pending, 1);
+}
+
+void review_soon(vyre_kernel *k) {
+  if (!k->runtime->worker) return;
+  atomic_fetch_add(&k->pending, 1);
+  if (!worker_add(k->runtime->worker, run_job, k)) run_job(k, true);
+}
