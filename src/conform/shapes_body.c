@@ -190,9 +190,10 @@ static void make_stencil(maker *m) {
   node reach = maker_const(m, type, 1 + maker_below(m, 3)), zero = maker_const(m, type, 0);
   node n = maker_uniform(m, type, maker_chance(m, 50) ? m->total : x->length);
   node last = maker_binary(m, VYRE_OP_SUB, n, reach);
-  node low = maker_binary(m, maker_chance(m, 50) ? VYRE_OP_GT : VYRE_OP_GE, id,
-                          maker_chance(m, 50) ? zero : reach);
-  node high = maker_binary(m, maker_chance(m, 50) ? VYRE_OP_LT : VYRE_OP_LE, id, last);
+  vyre_op above = maker_chance(m, 50) ? VYRE_OP_GT : VYRE_OP_GE;
+  vyre_op below = maker_chance(m, 50) ? VYRE_OP_LT : VYRE_OP_LE;
+  node low = maker_binary(m, above, id, maker_chance(m, 50) ? zero : reach);
+  node high = maker_binary(m, below, id, last);
   vyre_build_if(m->b, maker_binary(m, VYRE_OP_AND, low, high).value);
   node before = maker_load(m, FOR_VALUES, maker_binary(m, VYRE_OP_SUB, id, reach));
   node after = maker_load(m, FOR_VALUES, maker_binary(m, VYRE_OP_ADD, id, reach));
@@ -274,10 +275,13 @@ static void turn(maker *m, vyre_var sum) {
   bool is_gated = maker_chance(m, 40);
   if (maker_chance(m, 15)) {
     vyre_build_if(m->b, maker_relation(m).value);
-    if (maker_chance(m, 50))
+    uint32_t way = maker_below(m, 100);
+    if (way < 40)
       vyre_build_break(m->b);
-    else
+    else if (way < 80)
       vyre_build_continue(m->b);
+    else
+      vyre_build_return(m->b);
     vyre_build_end(m->b);
   }
   if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
@@ -285,29 +289,37 @@ static void turn(maker *m, vyre_var sum) {
   if (type_bits(at.type) < 32) at = maker_as(m, at, VYRE_I32);
   if (maker_chance(m, 50)) at = maker_index(m, x->length);
   node element = maker_as(m, maker_load(m, FOR_VALUES, at), VYRE_U32);
-  node old = maker_var_get(m, sum, VYRE_U32);
+  node old = maker_get(m, sum, VYRE_U32);
   vyre_build_set(m->b, sum, maker_binary(m, VYRE_OP_ADD, old, element).value);
   if (is_gated) vyre_build_end(m->b);
 }
 
-static vyre_var new_var(maker *m, node first) {
-  char name[16];
-  snprintf(name, sizeof name, "v%u", m->name_count++);
-  return vyre_build_var(m->b, name, first.value);
+static void store_sum(maker *m, vyre_var sum) {
+  store_own(m, maker_as(m, maker_get(m, sum, VYRE_U32), m->memories[FOR_OUTPUT].type));
 }
 
-static void store_sum(maker *m, vyre_var sum) {
-  store_own(m, maker_as(m, maker_var_get(m, sum, VYRE_U32), m->memories[FOR_OUTPUT].type));
+// for j in k..k + 3
+static void inner_turns(maker *m, vyre_var sum) {
+  node first = m->counters[m->counter_count - 1];
+  turns t = {.type = first.type, .first = first};
+  t.end = maker_binary(m, VYRE_OP_ADD, first, maker_const(m, t.type, 1 + maker_below(m, 3)));
+  enter(m, vyre_build_for(m->b, first.value, t.end.value, 0), &t);
+  turn(m, sum);
+  vyre_build_end(m->b);
+  m->counter_count--;
 }
 
 static void make_counter(maker *m) {
   bool is_gated = maker_chance(m, 40);
   if (is_gated) vyre_build_if(m->b, maker_condition(m, 1).value);
-  vyre_var sum = new_var(m, maker_const(m, VYRE_U32, 0));
+  vyre_var sum = maker_var(m, maker_const(m, VYRE_U32, 0));
   turns t = some_turns(m);
   vyre_value step = t.step == 1 ? 0 : maker_const(m, t.type, t.step).value;
   enter(m, vyre_build_for(m->b, t.first.value, t.end.value, step), &t);
-  turn(m, sum);
+  if (maker_chance(m, 20))
+    inner_turns(m, sum);
+  else
+    turn(m, sum);
   if (maker_chance(m, 15)) count(m);
   vyre_build_end(m->b);
   m->counter_count--;
@@ -318,17 +330,17 @@ static void make_counter(maker *m) {
 // var k = first  while k < end && turns < MOST_TURNS { k = k + step ... }
 static void make_while(maker *m) {
   turns t = some_turns(m);
-  vyre_var sum = new_var(m, maker_const(m, VYRE_U32, 0)), k = new_var(m, t.first);
-  vyre_var left = new_var(m, maker_const(m, VYRE_U32, MOST_TURNS));
+  vyre_var sum = maker_var(m, maker_const(m, VYRE_U32, 0)), k = maker_var(m, t.first);
+  vyre_var left = maker_var(m, maker_const(m, VYRE_U32, MOST_TURNS));
   static const vyre_op ops[] = {VYRE_OP_LT, VYRE_OP_LT, VYRE_OP_LE, VYRE_OP_NE};
   vyre_op op = ops[maker_below(m, 4)];
   vyre_build_while(m->b);
-  node goes_on = maker_binary(m, op, maker_var_get(m, k, t.type), t.end);
-  node turns_left = maker_var_get(m, left, VYRE_U32);
+  node goes_on = maker_binary(m, op, maker_get(m, k, t.type), t.end);
+  node turns_left = maker_get(m, left, VYRE_U32);
   node has_left = maker_binary(m, VYRE_OP_GT, turns_left, maker_const(m, VYRE_U32, 0));
   vyre_build_do(m->b, maker_binary(m, VYRE_OP_AND, goes_on, has_left).value);
-  node one = maker_const(m, VYRE_U32, 1), now = maker_var_get(m, k, t.type);
-  node fewer = maker_binary(m, VYRE_OP_SUB, maker_var_get(m, left, VYRE_U32), one);
+  node one = maker_const(m, VYRE_U32, 1), now = maker_get(m, k, t.type);
+  node fewer = maker_binary(m, VYRE_OP_SUB, maker_get(m, left, VYRE_U32), one);
   vyre_build_set(m->b, left, fewer.value);
   vyre_build_set(m->b, k, maker_binary(m, VYRE_OP_ADD, now, maker_const(m, t.type, t.step)).value);
   enter(m, now.value, &t);
@@ -349,7 +361,7 @@ static void make_matrix(maker *m) {
     node c = maker_chance(m, 40) ? maker_compare(m, x, y) : maker_condition(m, 1);
     vyre_build_if(m->b, c.value);
   }
-  vyre_var sum = new_var(m, maker_const(m, VYRE_U32, 0));
+  vyre_var sum = maker_var(m, maker_const(m, VYRE_U32, 0));
   vyre_value counter = vyre_build_for(m->b, maker_const(m, type, 0).value, n.value, 0);
   node k = {counter, type, 0};
   m->counters[m->counter_count++] = k;
@@ -357,9 +369,10 @@ static void make_matrix(maker *m) {
   node column = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, k, w), x);
   bool is_inner = maker_chance(m, 25);
   if (is_inner) vyre_build_if(m->b, maker_relation(m).value);
-  node product = maker_binary(m, VYRE_OP_MUL, maker_as(m, maker_load(m, FOR_VALUES, row), VYRE_U32),
-                              maker_as(m, maker_load(m, FOR_NARROW, column), VYRE_U32));
-  node old = maker_var_get(m, sum, VYRE_U32);
+  node left = maker_as(m, maker_load(m, FOR_VALUES, row), VYRE_U32);
+  node right = maker_as(m, maker_load(m, FOR_NARROW, column), VYRE_U32);
+  node product = maker_binary(m, VYRE_OP_MUL, left, right);
+  node old = maker_get(m, sum, VYRE_U32);
   vyre_build_set(m->b, sum, maker_binary(m, VYRE_OP_ADD, old, product).value);
   if (is_inner) vyre_build_end(m->b);
   vyre_build_end(m->b);
@@ -420,6 +433,7 @@ static void make_barrier(maker *m) {
     vyre_build_barrier(m->b);
     node last = maker_const(m, VYRE_U32, size - maker_below(m, 3));
     node other = maker_binary(m, VYRE_OP_SUB, last, local);
+    if (maker_chance(m, 40)) other = maker_index(m, size);
     vyre_build_if(m->b, maker_condition(m, 1).value);
     node value = {vyre_build_load(m->b, s, other.value), VYRE_U32, 0};
     store_own(m, maker_as(m, value, m->memories[FOR_OUTPUT].type));

@@ -9,6 +9,9 @@
 // function of the invocation for a whole region; or in turns that an input assigns to exactly one
 // of the invocations that share a place; or by one commutative atomic whose result nobody looks at.
 // Other buffers are only read.
+//
+// Calls that take a maker have side effects, on its random numbers and on the program: at most one
+// of them stands among the arguments of another (random.h).
 #ifndef VYRE_CONFORM_SHAPES_STATE_H
 #define VYRE_CONFORM_SHAPES_STATE_H
 
@@ -91,7 +94,8 @@ node maker_param(maker *m, vyre_type type, uint64_t bits);
 node maker_binary(maker *m, vyre_op op, node x, node y);
 node maker_as(maker *m, node x, vyre_type type);
 node maker_load(maker *m, purpose from, node index);
-node maker_var_get(maker *m, vyre_var var, vyre_type type);
+vyre_var maker_var(maker *m, node first);
+node maker_get(maker *m, vyre_var var, vyre_type type);
 // The same for all invocations, as a constant, a parameter or a loaded number.
 node maker_uniform(maker *m, vyre_type type, uint64_t bits);
 // The same for all invocations: near the number, or from the end of a type.

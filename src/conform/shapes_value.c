@@ -66,7 +66,13 @@ node maker_load(maker *m, purpose from, node index) {
   return out;
 }
 
-node maker_var_get(maker *m, vyre_var var, vyre_type type) {
+vyre_var maker_var(maker *m, node first) {
+  char name[16];
+  snprintf(name, sizeof name, "v%u", m->name_count++);
+  return vyre_build_var(m->b, name, first.value);
+}
+
+node maker_get(maker *m, vyre_var var, vyre_type type) {
   return (node){vyre_build_get(m->b, var), type, 0};
 }
 
@@ -158,12 +164,21 @@ static node stride(maker *m, vyre_type type) {
   return maker_uniform(m, type, bits);
 }
 
+// The same number by way of a variable, or one of two by a condition that is the same for all.
+static node detour(maker *m, node x) {
+  if (maker_chance(m, 50))
+    return (node){maker_get(m, maker_var(m, x), x.type).value, x.type, x.sample};
+  node c = maker_uniform_condition(m), y = maker_binary(m, VYRE_OP_ADD, x, small(m, x.type));
+  vyre_value value = vyre_build_select(m->b, c.value, x.value, y.value);
+  return (node){value, x.type, c.sample ? x.sample : y.sample};
+}
+
 // One step away from a plain id.
 static node step(maker *m, node x) {
   vyre_type type = x.type;
   uint32_t way = maker_below(m, 100);
-  if (way < 22)
-    return maker_binary(m, maker_chance(m, 50) ? VYRE_OP_ADD : VYRE_OP_SUB, x, small(m, type));
+  if (way < 11) return maker_binary(m, VYRE_OP_ADD, x, small(m, type));
+  if (way < 22) return maker_binary(m, VYRE_OP_SUB, x, small(m, type));
   if (way < 38) return maker_binary(m, VYRE_OP_MUL, x, stride(m, type));
   if (way < 48) return maker_binary(m, VYRE_OP_SUB, maker_limit(m, type, x.sample), x);
   if (way < 55) return maker_binary(m, VYRE_OP_SUB, x, maker_limit(m, type, x.sample));
@@ -177,8 +192,10 @@ static node step(maker *m, node x) {
     return maker_binary(m, op, x, maker_limit(m, type, x.sample));
   }
   if (way < 93) return maker_as(m, through_narrow(m, x), type);
-  if (way < 96) return maker_binary(m, VYRE_OP_ADD, x, maker_as(m, some_id(m), type));
-  if (way < 98) return make_op(m, VYRE_OP_NEG, type, 1, &x);
+  if (way < 95) return maker_binary(m, VYRE_OP_ADD, x, maker_as(m, some_id(m), type));
+  if (way < 97) return detour(m, x);
+  if (way < 98) return maker_binary(m, VYRE_OP_MUL, x, maker_as(m, some_id(m), type));
+  if (way < 99) return make_op(m, VYRE_OP_NEG, type, 1, &x);
   return maker_binary(m, VYRE_OP_XOR, x, small(m, type));
 }
 
