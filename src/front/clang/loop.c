@@ -190,6 +190,11 @@ static bool plan_down(lowering *l, const counting *c, count_plan *plan) {
   return true;
 }
 
+// What is_invariant does not look at: memory, and small arrays in variables.
+static bool is_array(const base *b) {
+  return b->kind == B_MEMORY || (b->kind == B_VARS && b->type->kind == T_ARRAY);
+}
+
 static bool plan_count(lowering *l, node *s, count_plan *plan) {
   const counting *c = s->counts;
   if (!c || !is_integer(c->counter->type) || !is_integer(c->compared)) return false;
@@ -206,7 +211,7 @@ static bool plan_count(lowering *l, node *s, count_plan *plan) {
   l->loaded = outer;
   // The last round knows all that is written.
   for (uint32_t i = 0; i < loads.count; i++)
-    if (loads.at[i]->kind == B_MEMORY && loads.at[i]->is_written) ok = false;
+    if (is_array(loads.at[i]) && loads.at[i]->is_written) ok = false;
   return ok;
 }
 
