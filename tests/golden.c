@@ -74,7 +74,7 @@ typedef struct runner {
   vec(const char *) filters; // a path with none of these in it is left out
   bool update;
   long limit_seconds;
-  char base[64]; // folder of the temporary files
+  char base[200]; // folder of the temporary files
 } runner;
 
 static runner suite; // nftw has no room for a context
@@ -619,7 +619,8 @@ int main(int argc, char **argv) {
       return usage();
   }
   if (first == argc) return usage();
-  strcpy(suite.base, "/tmp/golden-XXXXXX");
+  const char *where = getenv("TMPDIR");
+  snprintf(suite.base, sizeof suite.base, "%s/golden-XXXXXX", where ? where : "/tmp");
   if (!mkdtemp(suite.base)) return perror(suite.base), 2;
   int status = 2;
   for (int i = first; i < argc; i++)

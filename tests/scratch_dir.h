@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A directory for the files of one test program, removed with all it holds.
+// A directory for the files of one test program, below TMPDIR, removed with all it holds.
 #ifndef VYRE_TESTS_SCRATCH_DIR_H
 #define VYRE_TESTS_SCRATCH_DIR_H
 
@@ -11,11 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char scratch_dir[] = "/tmp/vyre-test-XXXXXX";
+static char scratch_dir[200];
 
 static inline int scratch_dir_make(void **state) {
   (void)state;
-  strcpy(scratch_dir, "/tmp/vyre-test-XXXXXX");
+  const char *where = getenv("TMPDIR");
+  snprintf(scratch_dir, sizeof scratch_dir, "%s/vyre-test-XXXXXX", where ? where : "/tmp");
   return mkdtemp(scratch_dir) ? 0 : -1;
 }
 
@@ -33,7 +34,7 @@ static inline int scratch_dir_remove(void **state) {
 
 // `name` in the directory. Eight results may be in use at once.
 static inline char *scratch_path(const char *name) {
-  static char paths[8][256];
+  static char paths[8][512];
   static unsigned next;
   char *path = paths[next++ % 8];
   snprintf(path, sizeof paths[0], "%s/%s", scratch_dir, name);

@@ -4,6 +4,7 @@
 // would make it read or write outside of the object.
 #include "backend/cpu/loader.h"
 #include "base/file.h"
+#include "../scratch_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,19 +31,13 @@ static char *object;
 static size_t object_size;
 
 static int compile(const char *text, char **out, size_t *size) {
-  char folder[] = "/tmp/vyre-test-loader-XXXXXX", command[400], path[100];
-  if (!mkdtemp(folder)) return 1;
-  snprintf(path, sizeof path, "%s/a.c", folder);
-  if (file_replace(path, text, strlen(text), NULL) != VYRE_OK) return 1;
+  char command[1000];
+  if (file_replace(scratch_path("a.c"), text, strlen(text), NULL) != VYRE_OK) return 1;
   snprintf(command, sizeof command,
            "cc -O1 -c -fPIE -fno-builtin -fno-asynchronous-unwind-tables -fno-stack-protector "
            "%s/a.c -o %s/a.o",
-           folder, folder);
-  int failed = system(command);
-  snprintf(path, sizeof path, "%s/a.o", folder);
-  failed = failed || file_read(path, 1 << 20, out, size, NULL) != VYRE_OK;
-  snprintf(command, sizeof command, "rm -rf %s", folder);
-  return system(command) || failed;
+           scratch_dir, scratch_dir);
+  return system(command) || file_read(scratch_path("a.o"), 1 << 20, out, size, NULL) != VYRE_OK;
 }
 
 static void *function(const loaded_object *o, const char *name) {
@@ -111,7 +106,7 @@ static void flipped_bits_do_no_harm(void **state) {
 }
 
 int main(void) {
-  if (compile(source, &object, &object_size)) {
+  if (scratch_dir_make(NULL) || compile(source, &object, &object_size)) {
     puts("cannot compile the test's object");
     return 2;
   }
@@ -123,5 +118,5 @@ int main(void) {
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(object);
-  return failed;
+  return scratch_dir_remove(NULL) ? 2 : failed;
 }
