@@ -8,6 +8,9 @@ BUILD := build/$(PRESET)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 30
 CONFORM_SECONDS ?= 60
+MUTANTS ?= 300
+SEED ?= 1
+FOLDER ?= src
 CONFORM_SEED ?= $(shell date +%s)
 RANDOM_PROGRAMS ?= 100000
 RANDOM_SEED ?= 0
@@ -17,7 +20,7 @@ all: build ## build the library, the command and the tests (PRESET=release)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
-	@echo "  PRESET is one of release, debug, asan, tsan, clang, fuzz (CMakePresets.json)"
+	@echo "  PRESET is one of release, debug, asan, tsan, coverage, clang, fuzz (CMakePresets.json)"
 
 $(DEPS): scripts/install-deps
 	@scripts/install-deps && mkdir -p build && touch $@
@@ -36,6 +39,14 @@ demo: build ## run a saxpy and a mandelbrot
 
 test: build ## run all tests; the last line counts them
 	@tests/run $(BUILD)
+
+coverage: ## which share of the lines and branches of src/ the tests reach, by folder
+	@$(MAKE) --no-print-directory PRESET=coverage build
+	@scripts/coverage build/coverage
+
+mutants: ## whether the tests notice faults: MUTANTS=300 of them, chosen by SEED, below FOLDER (src)
+	@[ -e build/coverage/reached-by.json ] || $(MAKE) --no-print-directory coverage > /dev/null
+	@scripts/mutants --count $(MUTANTS) --seed $(SEED) --folder $(FOLDER)
 
 bench: build ## build and run the benches (BENCH="name ..." picks some)
 	@ninja -C $(BUILD) --quiet benches | sed '/no work to do/d'
@@ -80,5 +91,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test bench exhaustive oclgrind conform random fuzz docs install uninstall \
-  format tidy clean
+.PHONY: all help build demo test coverage mutants bench exhaustive oclgrind conform random fuzz docs \
+  install uninstall format tidy clean

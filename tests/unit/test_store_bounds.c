@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// The evidence store at its limits: every table forgets its oldest keys, and a batch that fails in
+// the middle leaves nothing behind, neither rows nor an open transaction.
+#include "profile/store.h"
+
+#include "../scratch_dir.h"
+
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static store *open_at(const char *path, uint32_t max_keys) {
+  store *s;
+  vyre_error error;
+  store_options o = {.path = path, .max_keys = max_keys};
+  if (store_open(&o, &(note_sink){0}, &s, &error) != VYRE_OK) fail_msg("%s", error.message);
+  return s;
+}
+
+static void must_append(store *s, const store_batch *batch) {
+  vyre_error error;
+  if (store_append(s, batch, &error) != VYRE_OK) fail_msg("%s", error.message);
+}
+
+// Asks the file itself, as another program might; an open transaction of the store would show.
+static int64_t ask(const char *path, const char *sql) {
+  sqlite3 *db;
+  sqlite3_stmt *q;
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) != SQLITE_OK) fail_msg("%s", sqlite3_errmsg(db));
+  int code = sqlite3_step(q);
+  if (code != SQLITE_ROW && code != SQLITE_DONE) fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+  int64_t number = code == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
+  sqlite3_finalize(q);
+  sqlite3_close(db);
+  return number;
+}
+
+enum { KEYS = 20, BATCHES = 33 }; // the first batch and the thirty-third prune
+
+typedef struct evidence_of { // one of each kind, all named after a number
+  char name[32];
+  uint8_t fingerprint[32];
+  uint64_t ns;
+  store_region region;
+  store_latency latency;
+  store_tuning tuning;
+  store_speculation speculation;
+  opt_report report;
+  store_passes passes;
+} evidence_of;
+
+static void fill(evidence_of *e, int number) {
+  *e = (evidence_of){.ns = 5};
+  snprintf(e->name, sizeof e->name, "n%d", number);
+  memcpy(e->fingerprint, e->name, sizeof e->name);
+  e->region = (store_region){"d", e->name, {1, 1, 1, 1, 0, 0}};
+  e->latency = (store_latency){"d", e->name, "cpu", e->fingerprint, 3, &e->ns, 1};
+  e->tuning = (store_tuning){"d", e->name, e->name, {64, 1, 1}, &e->ns, 1};
+  e->speculation = (store_speculation){"d", e->fingerprint, "cycle", 1, 1, 1, 1};
+  for (int i = 0; i < 4; i++)
+    assert_true(vec_push(&e->report.rows, (pass_metric){.pass = "cse", .outcome = PASS_CHANGED}));
+  e->passes = (store_passes){e->fingerprint, &e->report};
+}
+
+static store_batch all_of(evidence_of *e) {
+  return (store_batch){&e->region, &e->latency, &e->tuning, &e->speculation, &e->passes, 1, 1,
+                       1,          1,           1};
+}
+
+static void every_table_forgets_its_oldest_keys(void **state) {
+  (void)state;
+  const char *path = scratch_path("tables.db");
+  store *s = open_at(path, KEYS);
+  for (int i = 0; i < BATCHES; i++) {
+    evidence_of e;
+    fill(&e, i);
+    store_batch b = all_of(&e);
+    must_append(s, &b);
+    opt_report_free(&e.report);
+  }
+  store_counts c;
+  assert_int_equal(store_count(s, &c, NULL), VYRE_OK);
+  // Pruned before the last batch was added.
+  assert_int_equal(c.regions, KEYS + 1);
+  assert_int_equal(c.latencies, KEYS + 1);
+  assert_int_equal(c.tunings, KEYS + 1);
+  assert_int_equal(c.speculations, KEYS + 1);
+  assert_int_equal(c.pass_rows, 4 * (KEYS + 1));
+  assert_int_equal(ask(path, "SELECT count(*) FROM meta WHERE key LIKE 'tune %'"), KEYS + 1);
+  static const char *const oldest[] = {
+      "SELECT count(*) FROM region WHERE region = 'n11'",
+      "SELECT count(*) FROM latency WHERE op = 'n11'",
+      "SELECT count(*) FROM tuning WHERE key = 'n11'",
+      "SELECT count(*) FROM meta WHERE key = 'tune n11'",
+  };
+  static const char *const kept[] = {
+      "SELECT count(*) FROM region WHERE region = 'n12'",
+      "SELECT count(*) FROM latency WHERE op = 'n12'",
+      "SELECT count(*) FROM tuning WHERE key = 'n12'",
+      "SELECT count(*) FROM meta WHERE key = 'tune n12'",
+  };
+  for (size_t i = 0; i < sizeof oldest / sizeof *oldest; i++) {
+    assert_int_equal(ask(path, oldest[i]), 0);
+    assert_int_equal(ask(path, kept[i]), 1);
+  }
+  store_close(s);
+}
+
+static void between_prunings_nothing_is_forgotten(void **state) {
+  (void)state;
+  const char *path = scratch_path("between.db");
+  store *s = open_at(path, KEYS);
+  for (int i = 0; i < BATCHES - 1; i++) {
+    evidence_of e;
+    fill(&e, i);
+    must_append(s, &(store_batch){.regions = &e.region, .region_count = 1});
+    opt_report_free(&e.report);
+  }
+  assert_int_equal(ask(path, "SELECT count(*) FROM region"), BATCHES - 1);
+  store_close(s);
+}
+
+static void a_batch_that_fails_in_the_middle_leaves_nothing(void **state) {
+  (void)state;
+  const char *path = scratch_path("middle.db");
+  store *s = open_at(path, KEYS);
+  evidence_of e;
+  fill(&e, 1);
+  must_append(s, &(store_batch){.regions = &e.region, .region_count = 1});
+  ask(path, "ALTER TABLE speculation RENAME TO hidden");
+  opt_report_free(&e.report);
+  fill(&e, 2);
+  store_batch b = all_of(&e);
+  vyre_error error = {0};
+  assert_int_not_equal(store_append(s, &b, &error), VYRE_OK);
+  assert_non_null(strstr(error.message, "Fix:"));
+  assert_int_equal(ask(path, "SELECT count(*) FROM region"), 1);
+  assert_int_equal(ask(path, "SELECT count(*) FROM latency"), 0);
+  assert_int_equal(ask(path, "SELECT count(*) FROM tuning"), 0);
+  ask(path,
+      "ALTER TABLE hidden RENAME TO speculation"); // not possible while the store holds the file
+  must_append(s, &b);
+  assert_int_equal(ask(path, "SELECT count(*) FROM region"), 2);
+  assert_int_equal(ask(path, "SELECT count(*) FROM pass"), 4);
+  opt_report_free(&e.report);
+  store_close(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_table_forgets_its_oldest_keys),
+      cmocka_unit_test(between_prunings_nothing_is_forgotten),
+      cmocka_unit_test(a_batch_that_fails_in_the_middle_leaves_nothing),
+  };
+  return cmocka_run_group_tests(tests, scratch_dir_make, scratch_dir_remove);
+}
