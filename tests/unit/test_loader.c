@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "../scratch_dir.h"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,6 +106,138 @@ static void flipped_bits_do_no_harm(void **state) {
   free(copy);
 }
 
+// ---- objects that lie ---------------------------------------------------------------------------
+
+typedef struct image { // a copy of the object, to be changed
+  unsigned char *at;
+  Elf64_Ehdr *header;
+  Elf64_Shdr *sections, *symbols, *strings, *rela, *target; // target: what rela is about
+  Elf64_Rela *first;                                        // of four bytes
+} image;
+
+static image copy_object(void) {
+  image m = {.at = malloc(object_size)};
+  memcpy(m.at, object, object_size);
+  m.header = (Elf64_Ehdr *)m.at;
+  m.sections = (Elf64_Shdr *)(m.at + m.header->e_shoff);
+  for (unsigned i = 0; i < m.header->e_shnum; i++) {
+    Elf64_Shdr *s = &m.sections[i];
+    if (s->sh_type == SHT_SYMTAB) m.symbols = s, m.strings = &m.sections[s->sh_link];
+    if (s->sh_type != SHT_RELA || !(m.sections[s->sh_info].sh_flags & SHF_ALLOC) || m.rela)
+      continue;
+    m.rela = s;
+    m.target = &m.sections[s->sh_info];
+    m.first = (Elf64_Rela *)(m.at + s->sh_offset);
+  }
+  assert_non_null(m.rela);
+  assert_true(ELF64_R_TYPE(m.first->r_info) == R_X86_64_PC32 ||
+              ELF64_R_TYPE(m.first->r_info) == R_X86_64_PLT32);
+  return m;
+}
+
+#define LIE(name, code)                                                                            \
+  static void name(image *m) {                                                                     \
+    code;                                                                                          \
+  }
+LIE(wrong_magic, m->at[0] = 0)
+LIE(wrong_class, m->header->e_ident[EI_CLASS] = ELFCLASS32)
+LIE(wrong_type, m->header->e_type = ET_EXEC)
+LIE(wrong_machine, m->header->e_machine = EM_386)
+LIE(wrong_entry_size, m->header->e_shentsize++)
+LIE(too_many_sections, m->header->e_shnum = 0xff00)
+LIE(one_section_beyond, m->header->e_shoff += sizeof(Elf64_Shdr))
+LIE(crooked_sections, m->header->e_shoff -= 4)
+LIE(section_beyond, m->target->sh_offset = object_size - m->target->sh_size + 1)
+LIE(section_wraps, m->target->sh_offset = UINT64_MAX - m->target->sh_size + 1)
+LIE(odd_alignment, m->target->sh_addralign = 3)
+LIE(wide_alignment, m->target->sh_addralign = 8192)
+LIE(no_symbols, m->symbols->sh_type = SHT_NOTE)
+LIE(no_such_strings, m->symbols->sh_link = m->header->e_shnum)
+LIE(crooked_symbols, m->symbols->sh_offset -= 4)
+LIE(empty_strings, m->strings->sh_size = 0)
+LIE(endless_strings, m->at[m->strings->sh_offset + m->strings->sh_size - 1] = 'x')
+LIE(strings_without_bytes, m->strings->sh_type = SHT_NOBITS; m->strings->sh_offset = 1ull << 40)
+LIE(bss_too_large, m->target->sh_type = SHT_NOBITS; m->target->sh_size = (1u << 24) + 1)
+LIE(relocation_at_the_end, m->first->r_offset = m->target->sh_size)
+LIE(relocation_over_the_end, m->first->r_offset = m->target->sh_size - 3)
+LIE(relocation_beyond, m->first->r_offset = UINT64_MAX - 2)
+LIE(long_relocation_over_the_end,
+    m->first->r_info = ELF64_R_INFO(ELF64_R_SYM(m->first->r_info), R_X86_64_64);
+    m->first->r_offset = m->target->sh_size - 7)
+LIE(long_relative_over_the_end,
+    m->first->r_info = ELF64_R_INFO(ELF64_R_SYM(m->first->r_info), R_X86_64_PC64);
+    m->first->r_offset = m->target->sh_size - 7)
+LIE(no_such_symbol,
+    m->first->r_info = ELF64_R_INFO(m->symbols->sh_size / sizeof(Elf64_Sym), R_X86_64_PC32))
+LIE(no_such_relocation, m->first->r_info |= 250)
+LIE(too_far, m->first->r_addend = 1ll << 40)
+LIE(no_addends, m->rela->sh_type = SHT_REL)
+LIE(crooked_relocations, m->rela->sh_offset -= 4)
+LIE(no_such_target, m->rela->sh_info = m->header->e_shnum)
+LIE(symbol_beyond_its_section,
+    ((Elf64_Sym *)(m->at + m->symbols->sh_offset))[ELF64_R_SYM(m->first->r_info)] = ((Elf64_Sym){
+        .st_shndx = m->rela->sh_info, .st_value = m->target->sh_size + 1}))
+
+static void objects_that_lie_are_refused(void **state) {
+  (void)state;
+  static void (*const lies[])(image *) = {wrong_magic,
+                                          wrong_class,
+                                          wrong_type,
+                                          wrong_machine,
+                                          wrong_entry_size,
+                                          too_many_sections,
+                                          one_section_beyond,
+                                          crooked_sections,
+                                          section_beyond,
+                                          section_wraps,
+                                          odd_alignment,
+                                          wide_alignment,
+                                          no_symbols,
+                                          no_such_strings,
+                                          crooked_symbols,
+                                          empty_strings,
+                                          endless_strings,
+                                          strings_without_bytes,
+                                          bss_too_large,
+                                          relocation_at_the_end,
+                                          relocation_over_the_end,
+                                          relocation_beyond,
+                                          long_relocation_over_the_end,
+                                          long_relative_over_the_end,
+                                          no_such_symbol,
+                                          no_such_relocation,
+                                          too_far,
+                                          no_addends,
+                                          crooked_relocations,
+                                          no_such_target,
+                                          symbol_beyond_its_section};
+  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    image m = copy_object();
+    lies[i](&m);
+    loaded_object *o;
+    vyre_error error = {0};
+    if (loader_open(m.at, object_size, &o, &error) != VYRE_ERROR_BACKEND)
+      fail_msg("lie %zu was believed", i);
+    // Not because of what follows from the lie: names that nobody knows.
+    bool is_unknown = strstr(error.message, "is not known") != NULL;
+    assert_int_equal(is_unknown, lies[i] == symbol_beyond_its_section);
+    assert_non_null(strstr(error.message, "Fix:"));
+    assert_null(o);
+    free(m.at);
+  }
+}
+
+// Up to the last byte, relocations are allowed.
+static void a_relocation_may_end_its_section(void **state) {
+  (void)state;
+  image m = copy_object();
+  m.first->r_offset = m.target->sh_size - 4;
+  loaded_object *o;
+  assert_int_equal(loader_open(m.at, object_size, &o, NULL), VYRE_OK);
+  loader_close(o);
+  free(m.at);
+}
+
 int main(void) {
   if (scratch_dir_make(NULL) || compile(source, &object, &object_size)) {
     puts("cannot compile the test's object");
@@ -115,6 +248,8 @@ int main(void) {
       cmocka_unit_test(refuses_unknown_calls),
       cmocka_unit_test(truncations_are_refused),
       cmocka_unit_test(flipped_bits_do_no_harm),
+      cmocka_unit_test(objects_that_lie_are_refused),
+      cmocka_unit_test(a_relocation_may_end_its_section),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(object);

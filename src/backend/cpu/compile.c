@@ -121,9 +121,7 @@ static bool unpack(const char *data, size_t size, uint32_t region_count, cpu_cod
   return ok;
 }
 
-static void make_key(cache_key *key, const vyre_program *p, const cpu_options *o) {
-  char host[HOST_TEXT];
-  host_describe(host);
+void cpu_cache_key(cache_key *key, const char *host, const vyre_program *p, const cpu_options *o) {
   cache_key_init(key, "cpu");
   cache_key_add_number(key, CPU_ABI_VERSION);
   cache_key_add_string(key, vyre_version());
@@ -174,7 +172,9 @@ vyre_status cpu_kernels_cached(const vyre_program *p, const cpu_options *options
 vyre_status cpu_kernels_get(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
                             vyre_error *error) {
   cache_key key;
-  make_key(&key, p, options);
+  char host[HOST_TEXT];
+  host_describe(host);
+  cpu_cache_key(&key, host, p, options);
   if (load_cached(&key, p->region_count, out)) return VYRE_OK;
   cpu_code code = {0};
   vyre_status status = cpu_generate(p, options, &code, error);

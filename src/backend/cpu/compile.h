@@ -5,6 +5,7 @@
 #ifndef VYRE_BACKEND_CPU_COMPILE_H
 #define VYRE_BACKEND_CPU_COMPILE_H
 
+#include "backend/cache.h"
 #include "backend/cpu/codegen.h"
 #include "backend/cpu/loader.h"
 
@@ -24,6 +25,11 @@ vyre_status cpu_kernels_get(const vyre_program *program, const cpu_options *opti
 vyre_status cpu_kernels_cached(const vyre_program *program, const cpu_options *options,
                                cpu_kernels *out, vyre_error *error);
 void cpu_kernels_fini(cpu_kernels *kernels);
+
+// What compiled code is kept under: all that it depends on, the host's CPU (host_describe)
+// included.
+void cpu_cache_key(cache_key *key, const char *host, const vyre_program *program,
+                   const cpu_options *options);
 
 // Whether there is a generator, without loading it.
 vyre_status cpu_codegen_check(vyre_error *error);

@@ -72,7 +72,9 @@ static bool read_symbols(view *v) {
     if (s->sh_type != SHT_SYMTAB) continue;
     if (s->sh_link >= v->header->e_shnum || s->sh_offset % _Alignof(Elf64_Sym)) return false;
     const Elf64_Shdr *strings = &v->sections[s->sh_link];
-    if (strings->sh_size == 0 || v->at[strings->sh_offset + strings->sh_size - 1]) return false;
+    if (strings->sh_type != SHT_STRTAB || strings->sh_size == 0 ||
+        v->at[strings->sh_offset + strings->sh_size - 1])
+      return false;
     v->symbols = (const Elf64_Sym *)(v->at + s->sh_offset);
     v->symbol_count = s->sh_size / sizeof(Elf64_Sym);
     v->strings = (const char *)v->at + strings->sh_offset;
