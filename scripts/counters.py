@@ -3,6 +3,7 @@
 of a function was taken, .gcno files say where the function stands. The layout is that of gcc 12,
 whose records give their length in bytes."""
 import array
+import operator
 import struct
 
 DATA_MAGIC, NOTE_MAGIC = 0x67636461, 0x67636E6F
@@ -67,9 +68,8 @@ def add(into, functions):
     for mine, other in zip(into, functions):
         if mine.ident != other.ident or len(mine.counts) != len(other.counts):
             raise SystemExit("counters of two builds. Fix: remove the build directory")
-        for i, count in enumerate(other.counts):
-            if count:
-                mine.counts[i] += count
+        if any(other.counts):
+            mine.counts = array.array("Q", map(operator.add, mine.counts, other.counts))
 
 
 def read_string(data, at):

@@ -15,6 +15,8 @@ STATEMENT = re.compile(r"\s*(?!return\b|break\b|continue\b|goto\b|case\b|default
 IF = re.compile(r"^(\s*(?:\} )?(?:else )?if )\((.*)\)((?:\s*\{)?|\s+[^()].*)$")
 FUNCTION = re.compile(r"^(?!typedef|struct|enum|union|#|//|\s|extern)([\w ]+?[ *]+)(\w+)\(.*\)\s*\{\s*$")
 ARRAY = re.compile(r"^\s*(static |const |unsigned )*\w+ \*?\w+\[[^\]]*\](\[[^\]]*\])*( = .*|, .*)?;")
+# Their first two arguments say the same the other way round, or as good as.
+SYMMETRIC = {"calloc", "strcmp", "strncmp", "memcmp", "strcasecmp"}
 NO_CALLS = {"if", "while", "for", "switch", "sizeof", "return", "defined"}
 
 
@@ -74,7 +76,7 @@ def arguments(line, masked):
         if not ends or len(ends) < 2:
             continue
         start = m.end()
-        for k in range(len(ends) - 1):
+        for k in range(1 if m[1] in SYMMETRIC else 0, len(ends) - 1):
             a0 = start + (ends[k - 1] + 1 if k else 0)
             a1, b1 = start + ends[k], start + ends[k + 1]
             first, second = line[a0:a1].strip(), line[a1 + 1:b1].strip()

@@ -53,6 +53,8 @@ static void memory_uncount(void *old) {
   memory.bytes -= malloc_usable_size(old);
 }
 
+// Visible: the C library's own allocations, such as strdup's, are to come here too.
+#pragma GCC visibility push(default)
 void *malloc(size_t size) {
   return memory_must_fail() ? NULL : memory_count(__libc_malloc(size));
 }
@@ -71,6 +73,7 @@ void free(void *old) {
   memory_uncount(old);
   __libc_free(old);
 }
+#pragma GCC visibility pop
 
 // `fail_at` counts from 1; 0: nothing fails.
 static void memory_arm(long fail_at, bool fail_all) {

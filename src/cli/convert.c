@@ -39,8 +39,10 @@ static int read_options(const cli *c, int argc, char **argv, wanted *w) {
     if (letter == 'o')
       w->path = a.value;
     else if (letter == 't') {
-      w->to = !strcmp(a.value, "text") ? SAVE_TEXT : !strcmp(a.value, "wire") ? SAVE_WIRE : w->to;
-      if (w->to == SAVE_BY_NAME) return cli_usage(c, "--to wants text or wire, not `%s`", a.value);
+      bool is_text = !strcmp(a.value, "text");
+      w->to = is_text ? SAVE_TEXT : SAVE_WIRE;
+      if (!is_text && strcmp(a.value, "wire"))
+        return cli_usage(c, "--to wants text or wire, not `%s`", a.value);
     } else if (w->from)
       return cli_usage(c, "one program at a time: `%s` is too many", a.value);
     else

@@ -273,6 +273,27 @@ static void each_dispatch_is_stored_once_for_its_own_device(void **state) {
   assert_int_equal(s.other, 0);
 }
 
+// Samples that were written already are not written again with the next ones, and what the winner
+// did is not credited to whom it took over from.
+static void several_flushes_store_each_dispatch_once(void **state) {
+  (void)state;
+  enum { LONG = 20000 };
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt, (vyre_runtime_options){.learn_after = 2});
+  for (int i = 0; i < 6; i++) dispatch(k, 5, LONG);
+  vyre_runtime_settle(rt);
+  sums before = stored();
+  for (uint64_t round = 1; round <= 3; round++) {
+    for (int i = 0; i < 4; i++) dispatch(k, 5, LONG);
+    vyre_runtime_settle(rt);
+    sums after = stored();
+    assert_int_equal(after.fake - before.fake, 4 * round);
+    assert_int_equal(after.ref, before.ref);
+    assert_int_equal(after.other, before.other);
+  }
+  finish(rt);
+}
+
 static int make_home(void **state) {
   if (scratch_dir_make(state)) return -1;
   return setenv("VYRE_HOME", scratch_dir, 1);
@@ -285,6 +306,7 @@ int main(void) {
       cmocka_unit_test(specialised_programs_that_are_right_are_used),
       cmocka_unit_test(a_kernel_is_freed_after_what_was_submitted),
       cmocka_unit_test(each_dispatch_is_stored_once_for_its_own_device),
+      cmocka_unit_test(several_flushes_store_each_dispatch_once),
   };
   return cmocka_run_group_tests(tests, make_home, scratch_dir_remove);
 }

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The tools that judge the tests: scripts/mutate.py makes the faults it says and no others, the sample
+# of scripts/mutants follows from its seed, and every row of tests/mutants.equivalent still fits a line
+# of the sources and gives a reason.
+set -euo pipefail
+python3 - <<'PYTHON'
+import importlib.machinery, importlib.util, itertools, os, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "scripts")
+import mutate
+
+TEXT = '''#include <x.h>
+enum { A = 1, B };
+typedef struct s {
+  int a[3];
+} s;
+int f(int x, char *t) {
+  int room[4];
+  if (x < 3) return 1;
+  for (int i = 0; i <= x; i++) g(t, x + 1); // x < 3
+  t[0] = "a < 1"[0];
+  if (x > 0 && !t)
+    t = 0;
+  if (strcmp(t, "x")) return a != b;
+  return call(
+      t == 0,
+      x);
+}
+void h(void) {
+  f(1, 2);
+}
+'''
+made = {(number, kind, new.strip()) for number, kind, _, new in mutate.mutants_of(TEXT)}
+wanted = {
+    (6, "early return", "int f(int x, char *t) { return 0;"),
+    (8, "comparison flipped", "if (x >= 3) return 1;"),
+    (8, "off by one", "if (x <= 3) return 1;"),
+    (8, "constant changed", "if (x < 4) return 1;"),
+    (8, "check dropped", "if (0) return 1;"),
+    (8, "check dropped", "if (1) return 1;"),
+    (8, "check dropped", ";"),
+    (9, "off by one", "for (int i = 0; i < x; i++) g(t, x + 1); // x < 3"),
+    (9, "off by one", "for (int i = 0; i <= x; i++) g(t, x + 2); // x < 3"),
+    (9, "arguments swapped", "for (int i = 0; i <= x; i++) g(x + 1, t); // x < 3"),
+    (10, "statement dropped", ";"),
+    (11, "check dropped", "if (x > 0 || !t)"),
+    (11, "check dropped", "if (x > 0 && t)"),
+    (12, "statement dropped", ";"),
+    (13, "comparison flipped", 'if (strcmp(t, "x")) return a == b;'),
+    (15, "comparison flipped", "t != 0,"),
+    (18, "early return", "void h(void) { return;"),
+    (19, "arguments swapped", "f(2, 1);"),
+    (19, "statement dropped", ";"),
+}
+assert wanted <= made, sorted(wanted - made)
+assert {number for number, _, _ in made} == {6, 8, 9, 10, 11, 12, 13, 15, 18, 19}, sorted(made)
+assert not [m for m in made if m[0] in (9, 10) and ("x >= 3" in m[2] or "a >= 1" in m[2])]
+assert (13, "arguments swapped", 'if (strcmp("x", t)) return a != b;') not in made
+assert not [m for m in made if m[0] == 15 and m[1] == "statement dropped"]
+
+loader = importlib.machinery.SourceFileLoader("mutants", "scripts/mutants")
+mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutants", loader))
+loader.exec_module(mutants)
+lines = mutants.all_mutants("src/policy")
+first = lambda seed: [m.id for m in itertools.islice(mutants.sample(lines, seed), 20)]
+assert first("7") == first("7") != first("8")
+
+with open("tests/mutants.equivalent") as f:
+    blocks = [b for b in f.read().split("\n\n") if b.strip() and not b.lstrip().startswith("#")]
+known = mutants.read_equivalent()
+assert len(known) == len(blocks), "a row of tests/mutants.equivalent is broken, or there twice"
+for path, old, new in known:
+    assert len(known[path, old, new]) > 20, f"no reason: {path}: {old}"
+    with open(path) as f:
+        squeezed = {mutants.squeeze(line) for line in f}
+    assert old in squeezed, f"{path} has no such line any more: {old}. Fix: drop the row"
+PYTHON
