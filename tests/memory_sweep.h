@@ -9,14 +9,14 @@
 #include "failing_malloc.h"
 
 // Once with all the memory it wants, so that what is made once per process is there; then from
-// allocation to allocation. It must have made more than `at_least` of them.
-static inline void memory_sweep(void (*work)(void), long at_least) {
+// allocation to allocation, or over `step` of them. It must have made more than `at_least` of them.
+static inline void memory_sweep_by(void (*work)(void), long at_least, long step) {
 #if FAILING_MALLOC
   work();
   for (int fail_all = 0; fail_all < 2; fail_all++) {
-    long at = 0;
+    long at = 1 - step;
     do {
-      memory_arm(++at, fail_all);
+      memory_arm(at += step, fail_all);
       work();
       memory_disarm();
       if (memory.held) fail_msg("%ld blocks are lost when allocation %ld fails", memory.held, at);
@@ -25,10 +25,14 @@ static inline void memory_sweep(void (*work)(void), long at_least) {
   }
 #else
   (void)work;
-  (void)at_least;
+  (void)at_least, (void)step;
   print_message("skipped: the sanitizer has its own malloc\n");
   skip();
 #endif
+}
+
+static inline void memory_sweep(void (*work)(void), long at_least) {
+  memory_sweep_by(work, at_least, 1);
 }
 
 #endif
