@@ -26,7 +26,6 @@
 
 enum { COUNT = 64 };
 
-// Long enough that looking the answer up is always faster than computing it.
 static const char text[] = "program steps(a: u32, n: u32)\n"
                            "buffer x: u32[] read\n"
                            "buffer y: u32[] write\n"
@@ -154,18 +153,31 @@ static void dispatch(vyre_kernel *k, uint32_t a, uint32_t n) {
 
 // ---- tests --------------------------------------------------------------------------------------
 
+// Long enough that looking the answer up is always faster than computing it.
+enum { LONG = 20000 };
+
+// A kernel that has learned to use the fake. On a busy machine noise may hide that it is faster:
+// then it learns once more.
+static vyre_kernel *start_won(vyre_runtime **rt) {
+  for (int attempt = 0; attempt < 50; attempt++) {
+    vyre_kernel *k = start(rt, (vyre_runtime_options){.learn_after = 2, .no_store = true});
+    for (int i = 0; i < 6; i++) dispatch(k, 5, LONG);
+    vyre_runtime_settle(*rt);
+    int before = fake.dispatches;
+    dispatch(k, 5, LONG);
+    if (fake.dispatches > before) return k;
+    finish(*rt);
+  }
+  fail_msg("it never wins");
+  return NULL;
+}
+
 static void one_that_wins_and_then_fails_is_given_up(void **state) {
   (void)state;
   vyre_runtime *rt;
-  vyre_kernel *k = start(&rt, (vyre_runtime_options){.learn_after = 2, .no_store = true});
-  enum { LONG = 20000 };
-  for (int i = 0; i < 6; i++) dispatch(k, 5, LONG);
-  vyre_runtime_settle(rt);
-  int before = fake.dispatches;
-  for (int i = 0; i < 4; i++) dispatch(k, 5, LONG);
-  assert_true(fake.dispatches >= before + 4); // it won
+  vyre_kernel *k = start_won(&rt);
   fake.fails = true;
-  before = fake.dispatches;
+  int before = fake.dispatches;
   for (int i = 0; i < 10; i++) dispatch(k, 5, LONG);
   assert_in_range(fake.dispatches - before, 1, 3);
   assert_non_null(strstr(notices, "fake"));
@@ -277,7 +289,6 @@ static void each_dispatch_is_stored_once_for_its_own_device(void **state) {
 // to more than one device.
 static void several_flushes_store_each_dispatch_once(void **state) {
   (void)state;
-  enum { LONG = 20000 };
   vyre_runtime *rt;
   vyre_kernel *k = start(&rt, (vyre_runtime_options){.learn_after = 2});
   for (int i = 0; i < 6; i++) dispatch(k, 5, LONG);
