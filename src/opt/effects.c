@@ -31,16 +31,3 @@ bool effects_has_jump_of(const vyre_program *p, uint32_t opening) {
   }
   return false;
 }
-
-bool effects_operands_before(const vyre_program *p, uint32_t index, uint32_t before) {
-  const inst *in = &p->code[index];
-  const char *operands = op_table[in->op].operands;
-  for (int k = 0; operands[k]; k++) {
-    uint32_t arg = in->arg[k];
-    if (operands[k] == 'v' && !ref_is_const(arg) && arg >= before) return false;
-    if (operands[k] == 'x' && arg >= before) return false;
-    if (operands[k] == 'm' && mem_space(arg) == MEM_PRIVATE && mem_index(arg) >= before)
-      return false;
-  }
-  return true;
-}

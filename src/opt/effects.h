@@ -33,7 +33,4 @@ bool effects_sets_variable(const vyre_program *p, range part, uint32_t var);
 // A break or continue of the loop `opening` itself, not of one inside of it.
 bool effects_has_jump_of(const vyre_program *p, uint32_t opening);
 
-// Whether every operand of the operation is a constant or made before `before`.
-bool effects_operands_before(const vyre_program *p, uint32_t index, uint32_t before);
-
 #endif
