@@ -13,9 +13,9 @@
 const char *show_time(uint64_t ns, char *out) {
   if (ns < 1000)
     format_text(out, SHOW_TEXT, "%" PRIu64 " ns", ns);
-  else if (ns < 1000000)
+  else if (ns < 999500) // what would be rounded to 1000 is one of the next unit
     format_text(out, SHOW_TEXT, "%.3g us", (double)ns / 1e3);
-  else if (ns < 1000000000)
+  else if (ns < 999500000)
     format_text(out, SHOW_TEXT, "%.3g ms", (double)ns / 1e6);
   else
     format_text(out, SHOW_TEXT, "%.3f s", (double)ns / 1e9);
@@ -26,7 +26,8 @@ const char *show_bytes(uint64_t bytes, char *out) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = (double)bytes;
   int unit = 0;
-  while (value >= 1024 && unit < 6) value /= 1024, unit++;
+  // What would be rounded to 1024.0 is one of the next unit.
+  while (value >= (unit ? 1023.95 : 1024) && unit < 6) value /= 1024, unit++;
   if (unit)
     format_text(out, SHOW_TEXT, "%.1f %s", value, units[unit]);
   else
