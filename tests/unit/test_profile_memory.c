@@ -70,8 +70,7 @@ static void read_back(store *s, const uint8_t *fingerprint) {
   opt_report report = {0};
   hints *h = hints_new(NULL);
   if (h) must_be_memory(store_load_regions(s, "d", 10, h, &error));
-  must_be_memory(
-      store_load_latencies(s, "d", "op", fingerprint, 3, &memory, &latencies, &count, &error));
+  must_be_memory(store_load_latencies(s, fingerprint, &memory, &latencies, &count, &error));
   must_be_memory(store_load_tunings(s, "d", "key", &memory, &tunings, &count, &error));
   must_be_memory(store_load_passes(s, fingerprint, &memory, &report, &error));
   opt_report_free(&report);
@@ -82,8 +81,8 @@ static void read_back(store *s, const uint8_t *fingerprint) {
 static void work_on_the_store(void) {
   static const uint8_t fingerprint[32] = {3};
   uint64_t ns[] = {5, 6};
-  store_region region = {"d", "r", {1, 1, 1, 1, 0, 0}};
-  store_latency latency = {"d", "op", "cpu", fingerprint, 3, ns, 2};
+  store_region region = {"d", fingerprint, "r", {1, 1, 1, 1, 0, 0}};
+  store_latency latency = {"d", "op", fingerprint, 3, "", "cpu", "b", ns, 2};
   store_tuning tuning = {"d", "key", "op", {64, 1, 1}, ns, 2};
   store_batch b = {.regions = &region,
                    .region_count = 1,

@@ -58,8 +58,8 @@ static void fill(evidence_of *e, int number) {
   *e = (evidence_of){.ns = 5};
   snprintf(e->name, sizeof e->name, "n%d", number);
   memcpy(e->fingerprint, e->name, sizeof e->name);
-  e->region = (store_region){"d", e->name, {1, 1, 1, 1, 0, 0}};
-  e->latency = (store_latency){"d", e->name, "cpu", e->fingerprint, 3, &e->ns, 1};
+  e->region = (store_region){"d", e->fingerprint, e->name, {1, 1, 1, 1, 0, 0}};
+  e->latency = (store_latency){"d", e->name, e->fingerprint, 3, "", "cpu", "b", &e->ns, 1};
   e->tuning = (store_tuning){"d", e->name, e->name, {64, 1, 1}, &e->ns, 1};
   e->speculation = (store_speculation){"d", e->fingerprint, "cycle", 1, 1, 1, 1};
   for (int i = 0; i < 4; i++)
@@ -68,8 +68,16 @@ static void fill(evidence_of *e, int number) {
 }
 
 static store_batch all_of(evidence_of *e) {
-  return (store_batch){&e->region, &e->latency, &e->tuning, &e->speculation, &e->passes, 1, 1,
-                       1,          1,           1};
+  return (store_batch){.regions = &e->region,
+                       .latencies = &e->latency,
+                       .tunings = &e->tuning,
+                       .speculations = &e->speculation,
+                       .passes = &e->passes,
+                       .region_count = 1,
+                       .latency_count = 1,
+                       .tuning_count = 1,
+                       .speculation_count = 1,
+                       .passes_count = 1};
 }
 
 static void every_table_forgets_its_oldest_keys(void **state) {

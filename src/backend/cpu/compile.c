@@ -136,6 +136,12 @@ void cpu_cache_key(cache_key *key, const char *host, const vyre_program *p, cons
   cache_key_add_number(key, o->debug_lines);
 }
 
+static void key_here(cache_key *key, const vyre_program *p, const cpu_options *o) {
+  char host[HOST_TEXT];
+  host_describe(host);
+  cpu_cache_key(key, host, p, o);
+}
+
 static bool load_cached(const cache_key *key, uint32_t region_count, cpu_kernels *out) {
   void *data;
   size_t size;
@@ -163,7 +169,7 @@ vyre_status cpu_generate(const vyre_program *p, const cpu_options *options, cpu_
 vyre_status cpu_kernels_cached(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
                                vyre_error *error) {
   cache_key key;
-  make_key(&key, p, options);
+  key_here(&key, p, options);
   if (load_cached(&key, p->region_count, out)) return VYRE_OK;
   return error_set(error, VYRE_ERROR_UNSUPPORTED,
                    "the cache has no code for `%s`. Fix: compile the program", p->name);
@@ -172,9 +178,7 @@ vyre_status cpu_kernels_cached(const vyre_program *p, const cpu_options *options
 vyre_status cpu_kernels_get(const vyre_program *p, const cpu_options *options, cpu_kernels *out,
                             vyre_error *error) {
   cache_key key;
-  char host[HOST_TEXT];
-  host_describe(host);
-  cpu_cache_key(&key, host, p, options);
+  key_here(&key, p, options);
   if (load_cached(&key, p->region_count, out)) return VYRE_OK;
   cpu_code code = {0};
   vyre_status status = cpu_generate(p, options, &code, error);
