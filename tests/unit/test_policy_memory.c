@@ -132,12 +132,13 @@ static vyre_program *sample;
 static void work_on_passes(void) {
   for (int mode = OPTIMIZE_SELECTED; mode <= OPTIMIZE_NOTHING; mode++) {
     static const char *const names[] = {"cse", "dce", NULL};
-    optimize_options o = {.mode = (optimize_mode)mode, .names = names};
+    optimize_options o = {.mode = (optimize_mode)mode, .names = names, .selection = "cse,dce;licm"};
     optimize_result result;
     vyre_error error;
     vyre_status status = optimize_program(sample, &o, &result, &error);
     must_be_memory(status);
     assert_int_equal(status == VYRE_OK, result.program != NULL);
+    free(optimize_selection(&result));
     optimize_result_fini(&result);
   }
 }
