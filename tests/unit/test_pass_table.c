@@ -311,8 +311,11 @@ static void a_hot_region_gets_a_loop_pass_and_the_cold_one_does_not(void **state
   (void)state;
   vyre_program *program = parse(two_loops);
   hints *h = hints_new(NULL);
-  hints_record(h, "hot", 1000000, 4);
-  hints_record(h, "cold", 100, 4);
+  char key[HINTS_KEY];
+  hints_region_key(program->fingerprint, "hot", key);
+  hints_record(h, key, 1000000, 4);
+  hints_region_key(program->fingerprint, "cold", key);
+  hints_record(h, key, 100, 4);
   optimize_result r = optimize(program, &(optimize_options){.hints = h});
   assert_int_equal(decision(&r, 0, "licm")->reason, SELECT_HOT_PATH_TELEMETRY);
   assert_true(decision(&r, 0, "licm")->selected);
