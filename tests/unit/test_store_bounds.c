@@ -48,6 +48,8 @@ typedef struct evidence_of { // one of each kind, all named after a number
   uint64_t ns;
   store_region region;
   store_latency latency;
+  store_code code;
+  store_decision decision;
   store_tuning tuning;
   store_speculation speculation;
   opt_report report;
@@ -60,6 +62,22 @@ static void fill(evidence_of *e, int number) {
   memcpy(e->fingerprint, e->name, sizeof e->name);
   e->region = (store_region){"d", e->fingerprint, e->name, {1, 1, 1, 1, 0, 0}};
   e->latency = (store_latency){"d", e->name, e->fingerprint, 3, "", "cpu", "b", &e->ns, 1};
+  e->code = (store_code){.hash = e->fingerprint,
+                         .op = e->name,
+                         .variant = "cpu",
+                         .device = "d",
+                         .checks = 1,
+                         .is_wrong = number == 0,
+                         .detail = ""};
+  e->decision = (store_decision){.fingerprint = e->fingerprint,
+                                 .size_class = 3,
+                                 .work = "",
+                                 .op = e->name,
+                                 .device = "d",
+                                 .variant = "cpu",
+                                 .build = "b",
+                                 .reason = "fastest",
+                                 .others = ""};
   e->tuning = (store_tuning){"d", e->name, e->name, {64, 1, 1}, &e->ns, 1};
   e->speculation = (store_speculation){"d", e->fingerprint, "cycle", 1, 1, 1, 1};
   for (int i = 0; i < 4; i++)
@@ -70,11 +88,15 @@ static void fill(evidence_of *e, int number) {
 static store_batch all_of(evidence_of *e) {
   return (store_batch){.regions = &e->region,
                        .latencies = &e->latency,
+                       .codes = &e->code,
+                       .decisions = &e->decision,
                        .tunings = &e->tuning,
                        .speculations = &e->speculation,
                        .passes = &e->passes,
                        .region_count = 1,
                        .latency_count = 1,
+                       .code_count = 1,
+                       .decision_count = 1,
                        .tuning_count = 1,
                        .speculation_count = 1,
                        .passes_count = 1};
@@ -98,6 +120,8 @@ static void every_table_forgets_its_oldest_keys(void **state) {
   assert_int_equal(c.latencies, KEYS + 1);
   assert_int_equal(c.tunings, KEYS + 1);
   assert_int_equal(c.speculations, KEYS + 1);
+  assert_int_equal(c.decisions, KEYS + 1);
+  assert_int_equal(c.codes, KEYS + 2); // what was wrong once, the very first, is never forgotten
   assert_int_equal(c.pass_rows, 4 * (KEYS + 1));
   assert_int_equal(ask(path, "SELECT count(*) FROM meta WHERE key LIKE 'tune %'"), KEYS + 1);
   static const char *const oldest[] = {
