@@ -110,7 +110,7 @@ static void note_writes(const vyre_executable *e, const launch *l) {
 
 vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *args,
                                 vyre_report *report, vyre_error *error) {
-  uint64_t start = clock_now_ns();
+  uint64_t start = clock_stamp();
   vyre_report unused = {0};
   if (!report) report = &unused;
   report->wall_ns = report->device_ns = report->operations = 0;
@@ -124,7 +124,7 @@ vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *ar
     if (l.handles) note_writes(e, &l);
   }
   launch_fini(&l);
-  report->wall_ns = clock_now_ns() - start;
+  report->wall_ns = clock_between_ns(start, clock_stamp());
   return status;
 }
 

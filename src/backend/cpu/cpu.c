@@ -190,7 +190,7 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l, cpu
                               vyre_report *report, vyre_error *error) {
   const region *r = &s->program->regions[index];
   const launch_region *shape = &l->regions[index];
-  uint64_t start = clock_now_ns();
+  uint64_t start = clock_stamp();
   uint32_t threads = choose_threads(s, &s->regions[index], shape->invocations);
   args->is_alone = threads == 1;
   box_job j = {.kernel = s->kernels.functions[index],
@@ -204,7 +204,7 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l, cpu
     pool_run(threads, boxes, batch ? batch : 1, run_boxes, &j);
     status = result_error(atomic_load(&j.result), r, error);
   }
-  uint64_t time_ns = clock_now_ns() - start;
+  uint64_t time_ns = clock_between_ns(start, clock_stamp());
   if (status != VYRE_OK) return status;
   if (shape->invocations) learn_cost(&s->regions[index], time_ns, threads, shape->invocations);
   report_region(report, r->name, time_ns, traffic(s->program, r, l, shape->invocations),
