@@ -2,8 +2,8 @@
 //
 // The runtime that learns, beside its anchors in the same run: a direct call, PoCL, Vulkan, the
 // best backend of each cell, the best of all launch shapes, a runtime that does not look ahead.
-// Words pick parts: dispatch routes tuner speculation store. Ends with status 1 when a bar is
-// missed.
+// Words pick parts: dispatch routes tuner speculation store loop special. Ends with status 1 when a
+// bar is missed.
 #include "base/file.h"
 #include "bench.h"
 #include "runtime/parts.h"
@@ -18,7 +18,8 @@ static const struct {
   bool (*run)(void);
 } parts[] = {
     {"dispatch", part_dispatch},       {"routes", part_routes}, {"tuner", part_tuner},
-    {"speculation", part_speculation}, {"store", part_store},
+    {"speculation", part_speculation}, {"store", part_store},   {"loop", part_loop},
+    {"special", part_special},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -70,6 +71,7 @@ static bool is_wanted(int argc, char **argv, const char *name) {
 int main(int argc, char **argv) {
   char home[] = "/tmp/vyre-bench-XXXXXX";
   bool ok = true;
+  if (argc == 3 && !strcmp(argv[1], "--step")) return loop_step(argv[2]) ? 0 : 1;
   if (!mkdtemp(home)) return 2;
   setenv("VYRE_HOME", home, 1);
   unsetenv("VYRE_AUTOTUNER");

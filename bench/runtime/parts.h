@@ -7,11 +7,14 @@
 
 #include <vyre/vyre.h>
 
-bool part_dispatch(void);    // overhead of a steady dispatch
-bool part_routes(void);      // regret of learned routes
-bool part_tuner(void);       // chosen shape against the best of all
-bool part_speculation(void); // stalls removed, time wasted
-bool part_store(void);       // what a million dispatches leave behind
+bool part_dispatch(void);         // overhead of a steady dispatch
+bool part_routes(void);           // regret of learned routes
+bool part_tuner(void);            // chosen shape against the best of all
+bool part_speculation(void);      // stalls removed, time wasted
+bool part_loop(void);             // following changes, wrong answers, cost, the second process
+bool part_special(void);          // specialised variants never lose
+bool loop_step(const char *name); // one step of part_loop, in a process of its own
+bool part_store(void);            // what a million dispatches leave behind
 
 // Prints the message and ends with status 2 when something that must work does not.
 void must(vyre_status status, const vyre_error *error);

@@ -59,9 +59,14 @@ static void ask_routes(vyre_kernel *k, plan *p, remembered *out) {
   pthread_mutex_unlock(&rt->files);
 }
 
-bool begin_is_routed(const plan *p, const char *backend) {
+// A variant's name begins with its backend's; a line written by hand may have just that.
+static bool is_of_backend(const char *variant, const char *backend) {
   size_t size = strlen(backend);
-  return !strncmp(p->routed, backend, size) && (!p->routed[size] || p->routed[size] == ' ');
+  return !strncmp(variant, backend, size) && (!variant[size] || variant[size] == ' ');
+}
+
+bool begin_is_routed(const plan *p, const char *backend) {
+  return is_of_backend(p->routed, backend);
 }
 
 // The code is made again as it was. It runs at once only when it was proven on this machine, by the
@@ -107,6 +112,18 @@ double begin_prior_ns(const vyre_kernel *k, const plan *p, const variant *v) {
     if (!found) found = median_of(&r->samples);
   }
   return found;
+}
+
+bool begin_has_hope(const vyre_kernel *k, const plan *p, const char *backend, double usual_ns) {
+  for (uint32_t i = 0; i < k->prior_count; i++) {
+    const store_latency_row *r = &k->priors[i];
+    if (r->size_class != p->size_class || strcmp(r->work, p->work)) continue;
+    if (backend && !is_of_backend(r->variant, backend)) continue;
+    // The fastest, because the latest may be what made it be left.
+    if (r->samples.count >= FIGURE_ENOUGH && (double)r->samples.min_ns < usual_ns * 0.8)
+      return true;
+  }
+  return false;
 }
 
 // ---- what other sizes say -----------------------------------------------------------------------
@@ -182,6 +199,7 @@ static bool begin_with_predicted(vyre_kernel *k, plan *p) {
     pthread_mutex_unlock(&k->lock);
   }
   free(rows);
+  p->is_known = taken > 0;
   if (taken > 1) {
     atomic_store(&p->state, PLAN_OPENING);
     atomic_store(&p->attention, ATTEND_OPENING);

@@ -13,6 +13,9 @@
 vyre_status begin_plan(vyre_kernel *k, plan *p, uint64_t timeout_ns, vyre_error *error);
 // What earlier processes measured of a variant in this bucket; 0: nothing. With the kernel's lock.
 double begin_prior_ns(const vyre_kernel *k, const plan *p, const variant *v);
+// Whether earlier processes saw a variant of the backend (NULL: any) be faster in this bucket than
+// `usual_ns`.
+bool begin_has_hope(const vyre_kernel *k, const plan *p, const char *backend, double usual_ns);
 // Whether the routing table's words for the plan name this backend.
 bool begin_is_routed(const plan *p, const char *backend);
 

@@ -21,7 +21,7 @@ struct check {
 // 300 answers without a fault say, with 95 % confidence, that less than one in a hundred is wrong:
 // up to there each one is compared, and then fewer and fewer.
 enum { ALL_UP_TO = 320, FALLS_BY = 8 };
-enum { MAX_WAITING = 32, SHARE = 25 };
+enum { MAX_WAITING = 32, SHARE = 25, BEHIND = 4 };
 #define MAX_BYTES  ((uint64_t)64 << 20)
 #define NEVER      (UINT64_MAX / 2)
 #define FREE_NS    UINT64_C(1000000000)
@@ -64,7 +64,11 @@ check *check_begin(vyre_kernel *k, variant *v, const vyre_dispatch_args *args) {
   if (args->handles || !claim(v) || !capture_can_take(k->program, args)) return NULL;
   for (uint32_t i = 0; i < args->buffer_count; i++) bytes += args->buffers[i].size_bytes;
   bool is_free = is_in_first_second(v->code);
-  if (!has_budget(k, v, bytes, is_free)) return NULL;
+  // Learning goes first, and a background that is behind is not asked at every dispatch.
+  if (atomic_load(&k->learning) || !has_budget(k, v, bytes, is_free)) {
+    atomic_fetch_add(&v->next_check, BEHIND);
+    return NULL;
+  }
   check *c = calloc(1, sizeof *c);
   if (!c || capture_take(&c->inputs, k->program, args) != CAPTURE_TAKEN) {
     free(c);

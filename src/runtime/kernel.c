@@ -199,8 +199,9 @@ static variant *next_in_turn(vyre_kernel *k, plan *p, variant *usual) {
     variant *v = p->variants[turn % variants];
     return code_is_trusted(v->code) ? v : usual;
   }
-  if (turn == FIGURE_ENOUGH * variants) review_soon(k);
-  return usual;
+  if (turn > FIGURE_ENOUGH * variants) return usual;
+  review_opening(k, p);
+  return atomic_load(&p->current);
 }
 
 // An alternative is not tried when the caller waits with a limit that it might not keep.

@@ -68,6 +68,7 @@ struct vyre_kernel {
   _Atomic(special *) specials[SPECIAL_SLOTS]; // open addressing; read without the lock
   atomic_uint looking;                        // dispatches that may hold one
   atomic_uint pending;                        // background jobs that mention the kernel
+  atomic_uint learning;                       // of them, those that learn about a plan
   atomic_uint submitted;                      // dispatches that wait for their turn
 
   // Of the background alone.

@@ -34,6 +34,7 @@ typedef struct learn_job {
   trial_candidate trials[PLAN_VARIANTS];
   uint32_t count;
   uint64_t spent_ns; // on timing
+  double usual_ns;   // what a dispatch takes now
 } learn_job;
 
 // Timing ends after this long with what there is, but not before each has its samples.
@@ -76,14 +77,15 @@ static void add_code(learn_job *j, const char *backend, variant_passes passes) {
     note_failure(j, &request, status, error.message);
 }
 
-static void add_backends(learn_job *j, const char *usual, bool only_routed) {
+// All of them, or those that were decided for or fast before.
+static void add_backends(learn_job *j, const char *usual, bool only_known) {
   vyre_runtime *rt = j->kernel->runtime;
   for (uint32_t i = 0; vyre_backend_name(i); i++) {
     const char *id = vyre_backend_name(i);
     // The interpreter is the oracle, not a contender, unless somebody says so.
     bool is_routed = begin_is_routed(j->plan, id);
     if ((backend_is_oracle(id) && !is_routed) || !strcmp(id, usual)) continue;
-    if (only_routed && !is_routed) continue;
+    if (only_known && !is_routed && !begin_has_hope(j->kernel, j->plan, id, j->usual_ns)) continue;
     vyre_error error = {0};
     uint32_t count = 0;
     uint64_t start = clock_thread_cpu_ns();
@@ -112,8 +114,7 @@ static bool gather(learn_job *j, code *first) {
   if (j->stages & STAGE_PASSES)
     for (int i = PASSES_NONE; i < PASSES_COUNT; i++) add_code(j, first->backend, (variant_passes)i);
   if (rt->backend[0]) return true; // the caller chose the backend
-  bool wants_all = j->stages & STAGE_BACKENDS;
-  if (wants_all || j->plan->routed[0]) add_backends(j, first->backend, !wants_all);
+  add_backends(j, first->backend, !(j->stages & STAGE_BACKENDS));
   return true;
 }
 
@@ -344,6 +345,7 @@ static void run_job(void *context, bool given_up) {
   pthread_mutex_unlock(&k->lock);
   capture_fini(&j->inputs);
   free(j);
+  atomic_fetch_sub(&k->learning, 1);
   atomic_fetch_sub(&k->pending, 1);
 }
 
@@ -374,6 +376,7 @@ void learn_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args, unsign
   }
   pthread_mutex_lock(&k->lock);
   j->stages = stages_of(k, p, stages);
+  j->usual_ns = plan_estimate_ns(p, atomic_load(&p->current));
   pthread_mutex_unlock(&k->lock);
   capture_result taken = capture_take(&j->inputs, k->program, args);
   if (taken != CAPTURE_TAKEN) {
@@ -385,6 +388,7 @@ void learn_begin(vyre_kernel *k, plan *p, const vyre_dispatch_args *args, unsign
   // A time limit is the caller's for its own dispatch; a trial must end too.
   j->inputs.args.timeout_ns = args->timeout_ns ? args->timeout_ns : UINT64_C(60000000000);
   atomic_fetch_add(&k->pending, 1);
+  atomic_fetch_add(&k->learning, 1);
   if (worker_add(k->runtime->worker, run_job, j)) return;
   set_state(j, PLAN_DECLINED, REASON_NO_MEMORY);
   run_job(j, true);

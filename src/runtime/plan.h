@@ -87,7 +87,8 @@ typedef struct plan {
   plan_note notes[PLAN_NOTES];
   uint32_t note_count;
   plan_decision decisions[PLAN_DECISIONS]; // the latest is number decision_count - 1, modulo
-  uint32_t decision_count;
+  uint32_t decision_count, decisions_kept;
+  bool is_known;           // it began with what other buckets know: their codes are there
   const char *tune_reason; // of the launch shape; NULL: none was looked for
   plan_window window;      // of the background
 } plan;

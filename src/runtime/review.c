@@ -2,6 +2,7 @@
 #include "runtime/review.h"
 
 #include "base/clock.h"
+#include "runtime/begin.h"
 #include "runtime/decision.h"
 #include "runtime/kernel.h"
 #include "runtime/resize.h"
@@ -123,30 +124,23 @@ static void explore(plan *p, uint64_t now) {
     is_promising = is_hot;
   }
   if (!next || (!is_promising && now < p->next_explore_ns)) return;
-  p->next_explore_ns = now + EXPLORE_EVERY_NS;
-  atomic_store(&p->explore_ns, (uint64_t)plan_estimate_ns(p, next));
+  // What is slow now is tried so seldom that the share is kept without using up what was saved.
+  double ns = plan_estimate_ns(p, next), pause = (ns - usual) * EXPLORE_SHARE;
+  p->next_explore_ns =
+      now + (pause > (double)EXPLORE_EVERY_NS ? (uint64_t)pause : EXPLORE_EVERY_NS);
+  atomic_store(&p->explore_ns, (uint64_t)ns);
   atomic_store(&p->explore, next);
   atomic_fetch_or(&p->attention, ATTEND_EXPLORE);
 }
 
 // ---- learning more ------------------------------------------------------------------------------
 
-// What earlier processes measured in this bucket of variants that are not here yet.
-static bool has_hopeful_prior(const vyre_kernel *k, const plan *p, double usual) {
-  for (uint32_t i = 0; i < k->prior_count; i++) {
-    const store_latency_row *r = &k->priors[i];
-    if (r->size_class == p->size_class && !strcmp(r->work, p->work) && r->samples.recent_count &&
-        (double)trial_median(r->samples.recent_ns, r->samples.recent_count) < usual * 0.9)
-      return true;
-  }
-  return false;
-}
-
 // A stage is asked for when its cost is a small part of the time that the plan has been used, which
 // is the best guess of how long it will be.
 static void want_stage(vyre_kernel *k, plan *p) {
   enum { RUNS_OF_PASSES = 24, RUNS_OF_SHAPES = 80 };
-  const double COMPILE_NS = 2e7;
+  // Compiling this CPU's codes, or looking them up when another bucket has compiled them.
+  const double COMPILE_NS = p->is_known ? 2e6 : 2e7;
   const variant *current = atomic_load(&p->current);
   double usual = figure_expected_ns(&current->figure), total = (double)plan_total_ns(p);
   double allowed = total / LEARN_SHARE - (double)p->learned_ns;
@@ -154,7 +148,7 @@ static void want_stage(vyre_kernel *k, plan *p) {
   unsigned stage = 0;
   if (!(p->stages & STAGE_PASSES)) {
     double cost = COMPILE_NS + RUNS_OF_PASSES * usual;
-    if (cost <= allowed || (has_hopeful_prior(k, p, usual) && 2 * cost <= total))
+    if (cost <= allowed || (begin_has_hope(k, p, NULL, usual) && 2 * cost <= total))
       stage = STAGE_PASSES;
   } else if (!(p->stages & STAGE_SHAPES)) {
     if (RUNS_OF_SHAPES * usual <= allowed) stage = STAGE_SHAPES;
@@ -182,12 +176,22 @@ static bool review_plan(vyre_kernel *k, plan *p) {
   return false;
 }
 
+void review_opening(vyre_kernel *k, plan *p) {
+  pthread_mutex_lock(&k->lock);
+  (void)gather(p);
+  if (atomic_load(&p->state) == PLAN_OPENING) (void)end_opening(p);
+  pthread_mutex_unlock(&k->lock);
+  review_soon(k); // what was decided is kept in the background
+}
+
 void review_kernel(vyre_kernel *k) {
   for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
     plan *p = atomic_load(&k->plans[i]);
     if (!p) continue;
     pthread_mutex_lock(&k->lock);
-    bool is_decided = review_plan(k, p);
+    bool is_decided = review_plan(k, p) || p->decision_count != p->decisions_kept;
+    p->decisions_kept = p->decision_count;
+    is_decided &= atomic_load(&p->state) == PLAN_LEARNED;
     pthread_mutex_unlock(&k->lock);
     if (is_decided) decision_keep(k, p);
   }

@@ -13,6 +13,9 @@ enum { REVIEW_TICK_NS = 50000000 };
 
 // All plans of a kernel. In the background, without the kernel's lock.
 void review_kernel(vyre_kernel *k);
+// Decides who was fastest when the known variants have had their turns; by the dispatch that finds
+// it so.
+void review_opening(vyre_kernel *k, plan *p);
 // The same as soon as the background can. Any thread.
 void review_soon(vyre_kernel *k);
 

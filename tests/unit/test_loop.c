@@ -4,11 +4,10 @@
 // that is much faster than this CPU becomes slow and fast again, or lies for some inputs; the
 // runtime follows, undoes, tells and remembers. Each run is a process of its own, as it is for
 // users. The differences in time are so large that nothing depends on how busy the machine is.
-#include "backend/backend.h"
-#include "backend/ref/ref.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 
+#include "../knowing_backend.h"
 #include "../scratch_dir.h"
 
 #include <sched.h>
@@ -23,56 +22,6 @@
 #include <cmocka.h>
 
 enum { COUNT = 64, FAILED = 1, CANNOT = 77, ROUNDS = 60000 };
-
-// ---- a kernel, and a backend that knows the answer ----------------------------------------------
-
-// y[i] is x[i] after n steps of a generator of random numbers: a long loop for a compiler, one
-// multiplication for who has done the steps before.
-static vyre_program *make_program(const char *name) {
-  char text[400];
-  snprintf(text, sizeof text,
-           "program %s(n: u32)\nbuffer x: u32[] read\nbuffer y: u32[len(x)] write\n"
-           "region main grid(len(x)) {\n  let i = global_id.x\n  var s: u32 = x[i]\n"
-           "  for k in 0..n { s = s * 1664525 + 1013904223 }\n  y[i] = s\n}\n",
-           name);
-  vyre_program *p = NULL;
-  vyre_error error;
-  if (vyre_program_parse(text, strlen(text), name, &p, &error) != VYRE_OK) _exit(FAILED);
-  return p;
-}
-
-typedef struct steps { // s after n of them is factor * s + term
-  uint32_t n, factor, term;
-} steps;
-
-static steps steps_of(uint32_t n) {
-  static _Thread_local steps known = {0, 1, 0};
-  if (known.n == n) return known;
-  known = (steps){n, 1, 0};
-  for (uint32_t i = 0; i < n; i++) {
-    known.factor *= 1664525;
-    known.term = known.term * 1664525 + 1013904223;
-  }
-  return known;
-}
-
-static atomic_long sleep_ns;   // of each dispatch of the made-up backend
-static atomic_uint lies_below; // x[0] below this gives a wrong y[3]
-
-static vyre_status fake_dispatch(void *state, const launch *l, vyre_report *r, vyre_error *error) {
-  (void)state, (void)error;
-  const uint32_t *x = l->buffers[0].data;
-  uint32_t *y = l->buffers[1].data;
-  steps s = steps_of((uint32_t)l->params[0]);
-  for (uint64_t i = 0; i < l->buffers[0].length; i++) y[i] = x[i] * s.factor + s.term;
-  if (x[0] < atomic_load(&lies_below)) y[3]++;
-  long ns = atomic_load(&sleep_ns);
-  if (ns) nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
-  report_region(r, "main", 1000, 0, l->buffers[0].length);
-  return VYRE_OK;
-}
-
-static backend fake;
 
 // ---- running it ---------------------------------------------------------------------------------
 
@@ -95,14 +44,11 @@ static void take_notice(void *context, const char *message) {
 
 static vyre_kernel *start(const char *op, vyre_runtime_options options, vyre_runtime **rt) {
   vyre_kernel *k = NULL;
-  vyre_program *p = make_program(op);
+  vyre_program *p = knowing_program(op);
   options.notice = take_notice;
   notice_count = 0;
   notices[0] = 0;
-  fake = ref_backend;
-  fake.id = "fake";
-  fake.dispatch = fake_dispatch;
-  backend_set_extra(&fake);
+  knowing_backend_set();
   CHECK(vyre_runtime_new(&options, rt, NULL) == VYRE_OK);
   CHECK(vyre_runtime_load(*rt, p, &k, NULL) == VYRE_OK);
   vyre_program_release(p);
@@ -185,9 +131,9 @@ static void slow_and_back(const void *context) {
   learn(rt, k);
   CHECK(is_on(k, "fake"));
   for (int i = 0; i < 3; i++) {
-    atomic_store(&sleep_ns, 20000000);
+    atomic_store(&knowing_sleep_ns, 20000000);
     follow_to(k, "cpu");
-    atomic_store(&sleep_ns, 0);
+    atomic_store(&knowing_sleep_ns, 0);
     follow_to(k, "fake");
   }
   vyre_runtime_free(rt);
@@ -205,7 +151,7 @@ static void end_while_it_is_slow(const void *context) {
   vyre_kernel *k = start("loop.next", soon, &rt);
   learn(rt, k);
   CHECK(is_on(k, "fake"));
-  atomic_store(&sleep_ns, 20000000);
+  atomic_store(&knowing_sleep_ns, 20000000);
   follow_to(k, "cpu");
   vyre_runtime_free(rt);
 }
@@ -239,7 +185,8 @@ static void other_parameter(const void *context) {
   vyre_kernel *k = start("loop.parameter", soon, &rt);
   learn(rt, k);
   CHECK(is_on(k, "fake"));
-  atomic_store(&sleep_ns, 3000000); // now it takes as long for a short loop, where the CPU does not
+  atomic_store(&knowing_sleep_ns,
+               3000000); // now it takes as long for a short loop, where the CPU does not
   vyre_dispatch_args like = {.params = &(vyre_scalar){VYRE_U32, 4},
                              .param_count = 1,
                              .buffers = (vyre_span[]){{NULL, COUNT * 4}, {NULL, COUNT * 4}},
@@ -286,7 +233,7 @@ static void lie_sometimes(const void *context) {
   vyre_kernel *k = start("loop.liar", soon, &rt);
   learn(rt, k);
   CHECK(is_on(k, "fake"));
-  atomic_store(&lies_below, 10);
+  atomic_store(&knowing_lies_below, 10);
   int wrong = 0, dispatches = 0;
   for (uint32_t i = 0; is_on(k, "fake") && dispatches < 3000; i++, dispatches++) {
     wrong += !dispatch_of(k, ROUNDS, COUNT, i * 7 % 1000);
@@ -308,7 +255,7 @@ static void lie_sometimes(const void *context) {
 static void refuse_the_liar(const void *context) {
   (void)context;
   vyre_runtime *rt;
-  atomic_store(&lies_below, 10);
+  atomic_store(&knowing_lies_below, 10);
   vyre_kernel *k = start("loop.liar", soon, &rt);
   learn(rt, k);
   CHECK(is_on(k, "cpu"));
@@ -357,7 +304,7 @@ static void be_hot(const void *context) {
   CHECK(vyre_program_parse(text, strlen(text), "other", &other, NULL) == VYRE_OK);
   hints_region_key(k->program->fingerprint, "main", ours);
   hints_region_key(other->fingerprint, "main", theirs);
-  atomic_store(&sleep_ns, 0);
+  atomic_store(&knowing_sleep_ns, 0);
   for (int i = 0; i < 40 && !context; i++) CHECK(dispatch_of(k, 400000, COUNT, 3));
   if (!context) vyre_runtime_settle(rt);
   CHECK(hints_is_hot(rt->hints, ours));
@@ -502,7 +449,7 @@ static void decide_forever(void) {
   vyre_kernel *k = start("loop.kill", soon, &rt);
   learn(rt, k);
   for (int i = 0;; i++) {
-    atomic_store(&sleep_ns, i % 2 ? 0 : 20000000);
+    atomic_store(&knowing_sleep_ns, i % 2 ? 0 : 20000000);
     follow_to(k, i % 2 ? "fake" : "cpu");
   }
 }
