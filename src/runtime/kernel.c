@@ -184,10 +184,10 @@ static vyre_status run(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch
 static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
   const vyre_runtime *rt = k->runtime;
   if (!rt->worker) return false;
-  uint64_t count = plan_dispatches(p);
+  uint64_t own = plan_dispatches(p), count = own + atomic_load(&p->specials);
   if (count && p->routed[0] && atomic_load(&p->state) == PLAN_COLD) return true;
   if (rt->options.learn_after) return count >= rt->options.learn_after;
-  bool is_hot = count >= 2 && plan_total_ns(p) / count >= HINTS_HOT_MEAN_NS;
+  bool is_hot = own >= 2 && plan_total_ns(p) / own >= HINTS_HOT_MEAN_NS;
   return count >= DEFAULT_LEARN_AFTER || is_hot;
 }
 
@@ -235,11 +235,13 @@ vyre_status kernel_check_arguments(const vyre_kernel *k, const vyre_dispatch_arg
 }
 
 static variant *choose(vyre_kernel *k, plan *p, const vyre_dispatch_args *args) {
-  variant *v = k->predictor ? special_enter(k, p, args) : NULL;
-  if (!v) {
-    v = atomic_load_explicit(&p->current, memory_order_acquire);
-    unsigned attention = atomic_load_explicit(&p->attention, memory_order_relaxed);
-    if (attention) v = attend(k, p, args, attention, v);
+  variant *v = atomic_load_explicit(&p->current, memory_order_acquire);
+  unsigned attention = atomic_load_explicit(&p->attention, memory_order_relaxed);
+  if (attention) v = attend(k, p, args, attention, v);
+  variant *special = k->predictor ? special_enter(k, p, args) : NULL;
+  if (special) {
+    atomic_fetch_add_explicit(&p->specials, 1, memory_order_relaxed);
+    v = special;
   }
   return args->handles ? buffers_nearest(k, p, v, args) : v;
 }

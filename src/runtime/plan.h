@@ -74,6 +74,7 @@ typedef struct plan {
   atomic_uint attention;
   atomic_uint state; // plan_state
   atomic_uint opening;
+  atomic_uint specials; // dispatches that ran a specialised variant instead
   atomic_uint wanted_x; // a size that the resize policy suggests; 0: none
   variant *variants[PLAN_VARIANTS];
   atomic_uint variant_count; // they are added, never taken away

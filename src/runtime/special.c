@@ -231,12 +231,22 @@ static void count_outcome(vyre_kernel *k, special *s, const prediction *foreseen
   k->speculated++;
 }
 
+// The general variant has changed since: is the special one still faster?
+static bool judge_again(vyre_kernel *k, capture *inputs, const variant *general, special *s) {
+  if (!s->variant.code || atomic_load(&s->against) == general) return false;
+  uint64_t gain = gain_of(k, inputs, general, s->variant.code);
+  atomic_store(&s->gain_ns, gain);
+  atomic_store(&s->against, general);
+  return gain > 0;
+}
+
 // Compiles, proves, times and publishes the variant for `key`; false when it came to nothing.
 static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key,
                     const prediction *foreseen) {
   uint64_t hash = hash_key(k, key), start = clock_thread_cpu_ns();
   const variant *general = general_for(k, inputs);
-  if (find(k, key, hash) || !general) return false;
+  special *there = find(k, key, hash);
+  if (!general || there) return general && there && judge_again(k, inputs, general, there);
   code *made = make_code(k, key, general->code->backend);
   uint64_t compiled = clock_thread_cpu_ns();
   special *s = made ? calloc(1, sizeof *s) : NULL;
@@ -249,7 +259,8 @@ static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key,
   memcpy(copy, key, k->key_count * sizeof *copy);
   s->hash = hash;
   s->key = copy;
-  s->gain_ns = gain_of(k, inputs, general, made);
+  atomic_init(&s->gain_ns, gain_of(k, inputs, general, made));
+  atomic_init(&s->against, general);
   s->cost_ns = clock_thread_cpu_ns() - start;
   pthread_mutex_lock(&k->lock);
   made->specials++;
@@ -460,11 +471,14 @@ variant *special_enter(vyre_kernel *k, plan *p, const vyre_dispatch_args *args) 
   if (!capture_can_take(k->program, args) || !make_key(k, args, key)) return NULL;
   uint64_t hash = hash_key(k, key);
   special *s = find(k, key, hash);
+  const variant *general = atomic_load_explicit(&p->current, memory_order_acquire);
+  bool is_stale = s && s->variant.code && atomic_load(&s->against) != general;
   use u = note_use(k, s, key, hash);
+  u.is_wanted |= is_stale;
   // One job at a time: a queue of misses would only compile what is not asked for any more.
   bool is_free = k->runtime->worker && !atomic_load(&k->is_specialising);
   if (is_free && (u.is_wanted || (u.is_new && sees_ahead(k))))
     start_job(k, args, u.is_wanted ? key : NULL);
-  bool is_usable = s && s->gain_ns && code_is_trusted(s->variant.code);
+  bool is_usable = s && !is_stale && s->gain_ns && code_is_trusted(s->variant.code);
   return is_usable ? &s->variant : NULL;
 }

@@ -18,9 +18,10 @@ enum {
 typedef struct special {
   struct special *next; // of those that were removed
   uint64_t hash;
-  uint64_t *key;    // parameters in canonical bits, then lengths
-  variant variant;  // its code is NULL when the general one is faster: nothing to compile again
-  uint64_t gain_ns; // per dispatch, over the general variant, as the trial measured it
+  uint64_t *key;   // parameters in canonical bits, then lengths
+  variant variant; // its code is NULL when the general one is faster: nothing to compile again
+  atomic_uint_fast64_t gain_ns;     // per dispatch, as the trial measured it; 0: none
+  _Atomic(const variant *) against; // over this general variant: another has to be beaten anew
   bool was_predicted;
   bool is_judged; // its outcome is known
   predict_kind kind;
