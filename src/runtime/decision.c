@@ -103,14 +103,28 @@ static void keep_route(vyre_kernel *k, const plan *p, const considered *all) {
   runtime_save_routes(rt);
 }
 
+// With the kernel's lock. What the table said already is no decision, and neither is the first
+// code.
+static bool is_news(plan *p) {
+  variant_reason reason = plan_last_decision(p)->reason;
+  bool is_new = p->decision_count != p->decisions_kept;
+  p->decisions_kept = p->decision_count;
+  return is_new && reason != REASON_ROUTED && reason != REASON_FIRST;
+}
+
 void decision_keep(vyre_kernel *k, plan *p) {
   considered *all = calloc(1, sizeof *all);
   char build[BUILD_TEXT];
   if (!all) return;
   build_name(build);
   pthread_mutex_lock(&k->lock);
-  consider(all, p);
+  bool has_news = is_news(p);
+  if (has_news) consider(all, p);
   pthread_mutex_unlock(&k->lock);
+  if (!has_news) {
+    free(all);
+    return;
+  }
   const char *others = all->others.at && !all->others.failed ? all->others.at : "";
   evidence_keep_decision(
       k->runtime, &(store_decision){.fingerprint = k->program->fingerprint,

@@ -8,7 +8,7 @@
 
 #include "runtime/plan.h"
 
-// Keeps the plan's latest decision.
+// Keeps the plan's latest decision, unless it is kept already or was only a beginning.
 void decision_keep(vyre_kernel *k, plan *p);
 
 #endif

@@ -45,7 +45,7 @@ static const char *verdict_name(const code *c) {
   return names[atomic_load(&((code *)c)->verdict)];
 }
 
-static void explain_variant(strbuf *s, const plan *p, variant *v) {
+static void explain_variant(strbuf *s, const variant *v) {
   char name[VARIANT_TEXT];
   variant_text(v, name);
   strbuf_printf(s, "    %-44s %-12s", name, variant_reason_name(v->reason));
@@ -64,8 +64,7 @@ static void explain_variant(strbuf *s, const plan *p, variant *v) {
     strbuf_printf(s, " %.3f us with its buffers there;", (double)v->resident_ns / 1000.0);
   strbuf_printf(s, " compiled in %.1f ms; %s", (double)v->code->compile_ns / 1e6,
                 verdict_name(v->code));
-  if (v->code != atomic_load(&((plan *)p)->current)->code || v->code->checks_kept)
-    strbuf_printf(s, ", %llu checks", (unsigned long long)atomic_load(&v->code->checks));
+  strbuf_printf(s, ", %llu checks", (unsigned long long)atomic_load(&v->code->checks));
   if (v->code->detail[0]) strbuf_printf(s, ": %s", v->code->detail);
   strbuf_putc(s, '\n');
 }
@@ -103,8 +102,7 @@ static void explain_plan(strbuf *s, plan *p) {
   if (p->tune_reason)
     strbuf_printf(s, "; launch shape: %s%s", p->tune_reason, v->shape[0] ? "" : ", as declared");
   strbuf_printf(s, "; trying others has cost %.3f ms\n", (double)p->explored_ns / 1e6);
-  for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++)
-    explain_variant(s, p, p->variants[i]);
+  for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++) explain_variant(s, p->variants[i]);
   for (uint32_t i = 0; i < p->note_count; i++)
     strbuf_printf(s, "    %-44s %-12s %s\n", p->notes[i].name,
                   variant_reason_name(p->notes[i].reason), p->notes[i].detail);

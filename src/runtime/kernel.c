@@ -13,6 +13,7 @@
 #include "runtime/review.h"
 #include "runtime/runtime.h"
 #include "runtime/submit.h"
+#include "runtime/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,7 @@ static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
   if (!rt->worker) return false;
   uint64_t own = plan_dispatches(p), count = own + atomic_load(&p->specials);
   if (count && p->routed[0] && atomic_load(&p->state) == PLAN_COLD) return true;
+  if (rt->tune_mode == TUNE_ON && sweep_region(k->program)) return true;
   if (rt->options.learn_after) return count >= rt->options.learn_after;
   bool is_hot = own >= 2 && plan_total_ns(p) / own >= HINTS_HOT_MEAN_NS;
   return count >= DEFAULT_LEARN_AFTER || is_hot;

@@ -74,9 +74,9 @@ static bool choose(plan *p, bool has_changed) {
 }
 
 // The first dispatches of a bucket have tried what is known.
-static bool end_opening(plan *p) {
+static void end_opening(plan *p) {
   uint32_t count = atomic_load(&p->variant_count);
-  if (atomic_load(&p->opening) <= FIGURE_ENOUGH * count) return false;
+  if (atomic_load(&p->opening) <= FIGURE_ENOUGH * count) return;
   variant *best = atomic_load(&p->current);
   for (uint32_t i = 0; i < count; i++) {
     variant *v = p->variants[i];
@@ -87,7 +87,6 @@ static bool end_opening(plan *p) {
   plan_adopt(p, best, is_other ? REASON_FASTER : REASON_PREDICTED, NULL);
   atomic_fetch_and(&p->attention, ~(unsigned)ATTEND_OPENING);
   atomic_store(&p->state, PLAN_LEARNED);
-  return true;
 }
 
 // ---- exploring ----------------------------------------------------------------------------------
@@ -163,23 +162,25 @@ static void want_stage(vyre_kernel *k, plan *p) {
 
 // ---- the review ---------------------------------------------------------------------------------
 
-// With the kernel's lock. True: something was decided.
-static bool review_plan(vyre_kernel *k, plan *p) {
+// With the kernel's lock.
+static void review_plan(vyre_kernel *k, plan *p) {
   bool has_changed = gather(p);
   unsigned state = atomic_load(&p->state);
-  if (state == PLAN_OPENING) return end_opening(p);
-  if (state != PLAN_LEARNED) return false;
-  if (choose(p, has_changed)) return true;
+  if (state == PLAN_OPENING) end_opening(p);
+  // One that was not learned about, because its inputs are too large to be copied, may still have
+  // begun with several variants.
+  bool is_open = state == PLAN_LEARNED || state == PLAN_DECLINED;
+  if (!is_open || choose(p, has_changed)) return;
   explore(p, clock_now_ns());
+  if (state == PLAN_DECLINED) return;
   want_stage(k, p);
   resize_consider(k, p);
-  return false;
 }
 
 void review_opening(vyre_kernel *k, plan *p) {
   pthread_mutex_lock(&k->lock);
   (void)gather(p);
-  if (atomic_load(&p->state) == PLAN_OPENING) (void)end_opening(p);
+  if (atomic_load(&p->state) == PLAN_OPENING) end_opening(p);
   pthread_mutex_unlock(&k->lock);
   review_soon(k); // what was decided is kept in the background
 }
@@ -189,11 +190,9 @@ void review_kernel(vyre_kernel *k) {
     plan *p = atomic_load(&k->plans[i]);
     if (!p) continue;
     pthread_mutex_lock(&k->lock);
-    bool is_decided = review_plan(k, p) || p->decision_count != p->decisions_kept;
-    p->decisions_kept = p->decision_count;
-    is_decided &= atomic_load(&p->state) == PLAN_LEARNED;
+    review_plan(k, p);
     pthread_mutex_unlock(&k->lock);
-    if (is_decided) decision_keep(k, p);
+    if (atomic_load(&p->state) == PLAN_LEARNED) decision_keep(k, p);
   }
 }
 
