@@ -147,6 +147,8 @@ vyre_status optimize_program(vyre_program *p, const optimize_options *options, o
   optimize_options defaults = {0};
   const optimize_options *o = options ? options : &defaults;
   *out = (optimize_result){.region_count = p->region_count};
+  if (o->mode == OPTIMIZE_EVERYTHING)
+    out->everything_of = o->profiles ? o->profiles : PASS_PROFILE_RELEASE;
   out->passes = pass_table(&out->pass_count);
   if (o->mode == OPTIMIZE_NAMED) return run_named(p, o, out, error);
   if (o->mode == OPTIMIZE_NOTHING) {
@@ -183,11 +185,15 @@ void optimize_result_fini(optimize_result *r) {
 
 // ---- what was selected --------------------------------------------------------------------------
 
+static bool has_run(const optimize_result *r, const select_decision *d) {
+  return d->selected || (r->everything_of && pass_profile_accepts(r->everything_of, d->pass));
+}
+
 static void write_list(strbuf *out, const optimize_result *r, uint32_t region) {
   bool is_first = true;
   for (size_t i = 0; i < r->pass_count; i++) {
     const select_decision *d = &r->decisions[region * r->pass_count + i];
-    if (!d->selected) continue;
+    if (!has_run(r, d)) continue;
     strbuf_printf(out, "%s%s", is_first ? "" : ",", d->pass->name);
     is_first = false;
   }
@@ -196,7 +202,8 @@ static void write_list(strbuf *out, const optimize_result *r, uint32_t region) {
 static bool is_same_for_all(const optimize_result *r) {
   for (uint32_t k = 1; k < r->region_count; k++)
     for (size_t i = 0; i < r->pass_count; i++)
-      if (r->decisions[k * r->pass_count + i].selected != r->decisions[i].selected) return false;
+      if (has_run(r, &r->decisions[k * r->pass_count + i]) != has_run(r, &r->decisions[i]))
+        return false;
   return true;
 }
 

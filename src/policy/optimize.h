@@ -38,6 +38,7 @@ typedef struct optimize_result {
   const pass *const *passes; // the table
   size_t pass_count;
   uint32_t region_count;      // of the program that came in
+  unsigned everything_of;     // PASS_PROFILE_* whose passes ran whether selected or not; 0: none
   select_decision *decisions; // [region * pass_count + pass]; NULL when none were asked for
 } optimize_result;
 

@@ -162,9 +162,11 @@ void code_condemn(vyre_kernel *k, code *c, const char *detail) {
 
 static vyre_status optimize(vyre_kernel *k, const code_request *request, optimize_result *out,
                             vyre_error *error) {
-  optimize_options options = {.mode = request->passes == PASSES_NONE ? OPTIMIZE_NOTHING
-                                      : request->selection           ? OPTIMIZE_AGAIN
-                                                                     : OPTIMIZE_SELECTED,
+  // The usual passes are selected; what goes further is tried whole, because it is measured anyway.
+  optimize_options options = {.mode = request->passes == PASSES_NONE      ? OPTIMIZE_NOTHING
+                                      : request->selection                ? OPTIMIZE_AGAIN
+                                      : request->passes == PASSES_RELEASE ? OPTIMIZE_SELECTED
+                                                                          : OPTIMIZE_EVERYTHING,
                               .profiles = variant_passes_profiles(request->passes),
                               .selection = request->selection,
                               .hints = k->runtime->hints,
@@ -254,7 +256,7 @@ vyre_status code_make(vyre_kernel *k, const code_request *request, code **out, v
     code_free(c);
     return status;
   }
-  if (c->passes != PASSES_NONE && !request->program && !request->only_cached)
+  if (c->passes == PASSES_RELEASE && !request->program && !request->only_cached)
     evidence_keep_passes(k, &c->report);
   *out = publish(k, c);
   return VYRE_OK;

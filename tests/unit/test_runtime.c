@@ -185,8 +185,8 @@ static void submitted_dispatches_complete(void **state) {
 
 // ---- specialisation -----------------------------------------------------------------------------
 
-// A backend on which general code takes its time and specialised code does not, whatever the machine
-// is doing meanwhile.
+// A backend on which general code takes its time and specialised code does not, whatever the
+// machine is doing meanwhile.
 static bool reads_parameters(const vyre_program *p) {
   for (uint32_t i = 1; i < p->code_count; i++)
     if (p->code[i].op == VYRE_OP_PARAM) return true;
@@ -255,6 +255,41 @@ static void variants_make_room_for_others(void **state) {
   vyre_free(text);
   vyre_runtime_free(rt);
   backend_set_extra(NULL);
+}
+
+// ---- profiles -----------------------------------------------------------------------------------
+
+// Two small regions can be run as one: whether that is faster is measured, so it is a candidate.
+static void all_profiles_of_passes_are_tried(void **state) {
+  (void)state;
+  static const char text[] =
+      "program two()\nbuffer x: i32[] readwrite\n"
+      "region first grid(len(x)) {\n  x[global_id.x] = x[global_id.x] + 1\n}\n"
+      "region second grid(len(x)) {\n  x[global_id.x] = x[global_id.x] * 3\n}\n";
+  vyre_runtime *rt;
+  vyre_error error;
+  vyre_program *p;
+  vyre_kernel *k;
+  char *explained;
+  vyre_runtime_options options = {.backend = "ref", .learn_after = 2, .no_store = true};
+  assert_int_equal(vyre_program_parse(text, strlen(text), "two", &p, &error), VYRE_OK);
+  assert_int_equal(vyre_runtime_new(&options, &rt, &error), VYRE_OK);
+  assert_int_equal(vyre_runtime_load(rt, p, &k, &error), VYRE_OK);
+  for (int n = 0; n < 20; n++) {
+    int32_t x[COUNT] = {0};
+    vyre_span span = {x, sizeof x};
+    vyre_dispatch_args args = {.buffers = &span, .buffer_count = 1};
+    assert_int_equal(vyre_kernel_dispatch(k, &args, NULL, &error), VYRE_OK);
+    assert_int_equal(x[COUNT - 1], 3);
+    if (n == 4) vyre_runtime_settle(rt);
+  }
+  assert_int_equal(vyre_kernel_explain(k, &explained, NULL), VYRE_OK);
+  bool is_there =
+      strstr(explained, "ref full dataflow.") || strstr(explained, "ref full megakernel.");
+  if (!is_there) fail_msg("%s", explained);
+  vyre_free(explained);
+  vyre_program_release(p);
+  vyre_runtime_free(rt);
 }
 
 // ---- backends that misbehave --------------------------------------------------------------------
@@ -420,6 +455,7 @@ int main(void) {
       cmocka_unit_test(submitted_dispatches_complete),
       cmocka_unit_test(foreseen_arguments_find_their_variant),
       cmocka_unit_test(variants_make_room_for_others),
+      cmocka_unit_test(all_profiles_of_passes_are_tried),
       cmocka_unit_test(misbehaving_backends_cost_nothing_but_time),
       cmocka_unit_test(what_was_learned_is_there_for_the_next_process),
       cmocka_unit_test(evidence_that_lies_is_not_believed),
