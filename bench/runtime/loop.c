@@ -171,12 +171,13 @@ static bool part_liar(void) {
   atomic_store(&knowing_spin_ns, BASE_NS);
   vyre_runtime_options o = {.learn_after = 4, .notice = take_notice};
   open_subject(&s, "loop.liar", o);
-  learn(&s);
+  for (int i = 0; i < 8; i++) (void)run_ns(&s);
+  vyre_runtime_settle(s.rt);
   bool ok = follow(&s, "the liar is adopted", "fake", 200);
   atomic_store(&knowing_lies_below, 10);
   uint32_t count = 0;
   for (; !strcmp(backend_of(&s), "fake") && count < 5000; count++) {
-    s.x[0] = count * 7 % 1000;
+    s.x[0] = (count * 7 + 500) % 1000;
     (void)run_ns(&s);
     usleep(1000);
   }

@@ -21,11 +21,12 @@ struct check {
 // 300 answers without a fault say, with 95 % confidence, that less than one in a hundred is wrong:
 // up to there each one is compared, and then fewer and fewer.
 enum { ALL_UP_TO = 320, FALLS_BY = 8 };
-enum { MAX_WAITING = 32, SHARE = 25, BEHIND = 4 };
-#define MAX_BYTES  ((uint64_t)64 << 20)
-#define NEVER      (UINT64_MAX / 2)
-#define FREE_NS    UINT64_C(1000000000)
-#define TIMEOUT_NS UINT64_C(60000000000)
+enum { MAX_WAITING = 32, SHARE = 25, COPY_SHARE = 20, BEHIND = 4 };
+#define MAX_BYTES    ((uint64_t)64 << 20)
+#define NEVER        (UINT64_MAX / 2)
+#define FREE_NS      UINT64_C(1000000000)
+#define COPY_FREE_NS UINT64_C(5000000)
+#define TIMEOUT_NS   UINT64_C(60000000000)
 
 static uint64_t gap(const code *c) {
   uint64_t passed = atomic_load_explicit(&((code *)c)->checks, memory_order_relaxed);
@@ -49,7 +50,10 @@ static bool has_budget(vyre_kernel *k, const variant *v, uint64_t bytes, bool is
   kernel_checks *all = &k->checks;
   if (atomic_load(&all->waiting) >= MAX_WAITING) return false;
   if (3 * bytes > MAX_BYTES || atomic_load(&all->bytes) + 3 * bytes > MAX_BYTES) return false;
-  return is_free || atomic_load(&all->run_ns) * SHARE < atomic_load(&((variant *)v)->total_ns);
+  // Short dispatches are not to become copies of themselves.
+  uint64_t total = atomic_load(&((variant *)v)->total_ns);
+  if (atomic_load(&all->copy_ns) > COPY_FREE_NS + total / COPY_SHARE) return false;
+  return is_free || atomic_load(&all->run_ns) * SHARE < total;
 }
 
 check *check_begin(vyre_kernel *k, variant *v, const vyre_dispatch_args *args) {
@@ -69,6 +73,7 @@ check *check_begin(vyre_kernel *k, variant *v, const vyre_dispatch_args *args) {
     atomic_fetch_add(&v->next_check, BEHIND);
     return NULL;
   }
+  uint64_t start = clock_stamp();
   check *c = calloc(1, sizeof *c);
   if (!c || capture_take(&c->inputs, k->program, args) != CAPTURE_TAKEN) {
     free(c);
@@ -82,6 +87,7 @@ check *check_begin(vyre_kernel *k, variant *v, const vyre_dispatch_args *args) {
   atomic_fetch_add(&k->pending, 1);
   atomic_fetch_add(&k->checks.waiting, 1);
   atomic_fetch_add(&k->checks.bytes, 3 * bytes);
+  atomic_fetch_add(&k->checks.copy_ns, clock_between_ns(start, clock_stamp()));
   return c;
 }
 
@@ -131,6 +137,8 @@ static void run_job(void *context, bool given_up) {
 }
 
 void check_end(check *c, const vyre_dispatch_args *args, bool has_answer) {
+  uint64_t start = clock_stamp();
   bool can_go_on = has_answer && capture_keep_spans(&c->inputs, args->buffers, &c->answer);
+  atomic_fetch_add(&c->kernel->checks.copy_ns, clock_between_ns(start, clock_stamp()));
   if (!can_go_on || !worker_add(c->kernel->runtime->worker, run_job, c)) run_job(c, true);
 }

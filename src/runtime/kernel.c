@@ -222,7 +222,10 @@ static variant *attend(vyre_kernel *k, plan *p, const vyre_dispatch_args *args, 
   if (other && may_explore(p, args)) {
     other = atomic_exchange(&p->explore, NULL);
     atomic_fetch_and(&p->attention, ~(unsigned)ATTEND_EXPLORE);
-    if (other && code_is_trusted(other->code)) v = other;
+    if (other && code_is_trusted(other->code)) {
+      atomic_store(&p->explored, other);
+      v = other;
+    }
   }
   return v;
 }
@@ -269,6 +272,8 @@ static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre
   const variant *chosen = v;
   status = run(k, p, &v, args, r, error);
   if (status == VYRE_OK) record(k, v, r);
+  if (atomic_load_explicit(&p->explored, memory_order_relaxed) == v)
+    review_explored(k, p, v, r->wall_ns);
   if (c) check_end(c, args, status == VYRE_OK && v == chosen);
   if (k->predictor) special_leave(k);
   if (report && r == &own) {

@@ -28,10 +28,11 @@ typedef struct kernel_input {
 
 // What comparing answers again has cost, and how much of it is allowed: see check.c.
 typedef struct kernel_checks {
-  atomic_uint waiting;         // answers that are copied and not yet compared
-  atomic_uint_fast64_t bytes;  // that they hold
-  atomic_uint_fast64_t run_ns; // CPU time of comparing
-  atomic_bool is_off;          // the program's own answers differ from run to run
+  atomic_uint waiting;          // answers that are copied and not yet compared
+  atomic_uint_fast64_t bytes;   // that they hold
+  atomic_uint_fast64_t run_ns;  // CPU time of comparing
+  atomic_uint_fast64_t copy_ns; // that dispatches spent on copies
+  atomic_bool is_off;           // the program's own answers differ from run to run
 } kernel_checks;
 
 struct vyre_kernel {

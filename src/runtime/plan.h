@@ -71,6 +71,9 @@ typedef struct plan {
   _Atomic(variant *) current;
   _Atomic(variant *) explore;
   atomic_uint_fast64_t explore_ns; // what it is expected to take
+  atomic_uint_fast64_t usual_ns;   // what the current one takes
+  _Atomic(variant *) explored;     // that a dispatch is running instead of the current one
+  atomic_uint promising;           // runs of it in a row that were faster
   atomic_uint attention;
   atomic_uint state; // plan_state
   atomic_uint opening;

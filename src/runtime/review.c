@@ -128,6 +128,8 @@ static void explore(plan *p, uint64_t now) {
   p->next_explore_ns =
       now + (pause > (double)EXPLORE_EVERY_NS ? (uint64_t)pause : EXPLORE_EVERY_NS);
   atomic_store(&p->explore_ns, (uint64_t)ns);
+  atomic_store(&p->usual_ns, (uint64_t)usual);
+  atomic_store(&p->promising, 0);
   atomic_store(&p->explore, next);
   atomic_fetch_or(&p->attention, ATTEND_EXPLORE);
 }
@@ -183,6 +185,22 @@ void review_opening(vyre_kernel *k, plan *p) {
   if (atomic_load(&p->state) == PLAN_OPENING) end_opening(p);
   pthread_mutex_unlock(&k->lock);
   review_soon(k); // what was decided is kept in the background
+}
+
+// One fast run asks for another at once; three decide. So only the first waits for the background.
+void review_explored(vyre_kernel *k, plan *p, variant *v, uint64_t wall_ns) {
+  atomic_store(&p->explored, NULL);
+  if (wall_ns >= atomic_load(&p->usual_ns) / 100 * 97) return;
+  if (atomic_fetch_add(&p->promising, 1) + 1 < FIGURE_ENOUGH) {
+    atomic_store(&p->explore, v);
+    atomic_fetch_or(&p->attention, ATTEND_EXPLORE);
+    return;
+  }
+  pthread_mutex_lock(&k->lock);
+  (void)gather(p);
+  bool is_decided = atomic_load(&p->state) == PLAN_LEARNED && choose(p, false);
+  pthread_mutex_unlock(&k->lock);
+  if (is_decided) review_soon(k); // it is kept in the background
 }
 
 void review_kernel(vyre_kernel *k) {

@@ -16,6 +16,8 @@ void review_kernel(vyre_kernel *k);
 // Decides who was fastest when the known variants have had their turns; by the dispatch that finds
 // it so.
 void review_opening(vyre_kernel *k, plan *p);
+// After a dispatch that ran an alternative in place of the current variant.
+void review_explored(vyre_kernel *k, plan *p, variant *v, uint64_t wall_ns);
 // The same as soon as the background can. Any thread.
 void review_soon(vyre_kernel *k);
 
