@@ -62,17 +62,17 @@ static void join(bool is_waiting) {
   }
 }
 
-// Runs before the libraries that the work uses are torn down: they were loaded before it was given
-// up, or it sees its flag before it uses them.
 static void wait_at_exit(void) {
   if (all.process == getpid()) join(true);
 }
 
-// More than once: a library that was loaded since the last time is torn down before it otherwise.
-static void register_exit(void) {
-  enum { ENOUGH = 16 };
-  static atomic_uint times;
-  if (atomic_fetch_add(&times, 1) < ENOUGH) atexit(wait_at_exit);
+void limited_guard_exit(void) {
+  atexit(wait_at_exit);
+}
+
+static void guard_first(void) {
+  static atomic_flag is_guarded = ATOMIC_FLAG_INIT;
+  if (!atomic_flag_test_and_set(&is_guarded)) limited_guard_exit();
 }
 
 static bool prepare(void) {
@@ -125,7 +125,7 @@ limited_end limited_run(const limited_work *how, void *job, uint64_t deadline_ns
     return LIMITED_NONE;
   }
   if (!wait_for(t, deadline_ns)) {
-    register_exit();
+    guard_first();
     return LIMITED_LATE;
   }
   pthread_join(t->thread, NULL);

@@ -25,4 +25,8 @@ typedef enum limited_end {
 // Runs a job until it is done or `deadline_ns` (of clock_now_ns) has passed.
 limited_end limited_run(const limited_work *work, void *job, uint64_t deadline_ns);
 
+// Says that a library was loaded which such work uses. What ends a process is done in the reverse
+// order: only what is registered after a library was loaded comes before it is torn down.
+void limited_guard_exit(void);
+
 #endif

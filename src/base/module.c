@@ -4,6 +4,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/limited.h"
 #include "base/trust.h"
 
 #include <dlfcn.h>
@@ -81,7 +82,9 @@ vyre_status module_find(const char *file, const char *symbol, const void **out, 
   vyre_status status = find_trusted(file, path, error);
   if (status != VYRE_OK) return status;
   // No RTLD_DEEPBIND: sanitizers do not work with it, and modules hide their own symbols anyway.
-  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void *loaded = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  void *handle = loaded ? loaded : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (handle && !loaded) limited_guard_exit();
   if (!handle)
     return error_set(
         error, VYRE_ERROR_BACKEND,

@@ -99,7 +99,7 @@ static vyre_status build_source(opencl_device *d, const opencl_source *source, c
 
 vyre_status opencl_build_init(opencl_build *b, opencl_device *d, const vyre_program *program,
                               bool is_polled, vyre_tier tier, vyre_error *error) {
-  *b = (opencl_build){0};
+  *b = (opencl_build){.is_polled = is_polled};
   vyre_status status = opencl_emit(program, &d->target, is_polled, &b->source, error);
   if (status != VYRE_OK) return status;
   char options[256];

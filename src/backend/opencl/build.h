@@ -11,6 +11,7 @@
 typedef struct opencl_build {
   opencl_source source;
   cl_program program;
+  bool is_polled; // its kernels look at a stop flag
   bool was_cached;
 } opencl_build;
 

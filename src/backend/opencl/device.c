@@ -5,6 +5,7 @@
 #include "backend/opencl/bugs.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/limited.h"
 #include "base/vec.h"
 
 #include <pthread.h>
@@ -190,6 +191,7 @@ static void find_all(void) {
   cl_int code = cl->GetPlatformIDs(32, platforms, &count);
   for (cl_uint i = 0; i < count && i < 32 && code == CL_SUCCESS; i++)
     add_platform(cl, platforms[i]);
+  limited_guard_exit(); // drivers load more when they are asked for devices
   sort_devices();
   number_twins();
   if (!devices.count)

@@ -91,7 +91,8 @@ static void find_usage(const emitter *e, usage *u) {
     const inst *in = &e->p->code[i];
     if (in->op == VYRE_OP_PARAM) u->params[in->arg[0]] = true;
     if (in->op == VYRE_OP_LEN) u->lengths[in->arg[0]] = true;
-    if (in->op == VYRE_OP_GLOBAL_SIZE && in->arg[0] < e->r->rank) u->grid[in->arg[0]] = true;
+    bool is_size = in->op == VYRE_OP_GLOBAL_SIZE || (in->op == VYRE_OP_GROUP_COUNT && e->is_polled);
+    if (is_size && in->arg[0] < e->r->rank) u->grid[in->arg[0]] = true;
     if (op_table[in->op].operands[0] != 'm' || mem_space(in->arg[0]) != MEM_BUFFER) continue;
     u->buffers[mem_index(in->arg[0])] = u->lengths[mem_index(in->arg[0])] = true;
   }

@@ -380,7 +380,12 @@ static void launch_fact(emitter *e, const inst *in) {
   case VYRE_OP_LEN: put(e, e->length_names[i]); break;
   case VYRE_OP_GLOBAL_ID: strbuf_printf(&e->body, "(uint)get_global_id(%u)", i); break;
   case VYRE_OP_LOCAL_ID: strbuf_printf(&e->body, "(uint)get_local_id(%u)", i); break;
-  case VYRE_OP_GROUP_ID: strbuf_printf(&e->body, "(uint)get_group_id(%u)", i); break;
+  case VYRE_OP_GROUP_ID:
+    if (e->is_polled) // the grid may be cut into pieces, whose workgroups are numbered from 0
+      strbuf_printf(&e->body, "((uint)get_global_id(%u) / %uu)", i, e->r->workgroup[i]);
+    else
+      strbuf_printf(&e->body, "(uint)get_group_id(%u)", i);
+    break;
   case VYRE_OP_GLOBAL_SIZE:
     if (i < e->r->rank)
       put(e, e->grid_names[i]);
@@ -388,7 +393,12 @@ static void launch_fact(emitter *e, const inst *in) {
       put(e, "1u");
     break;
   case VYRE_OP_LOCAL_SIZE: strbuf_printf(&e->body, "%uu", e->r->workgroup[i]); break;
-  default: strbuf_printf(&e->body, "(uint)get_num_groups(%u)", i); break;
+  default:
+    if (e->is_polled && i < e->r->rank)
+      strbuf_printf(&e->body, "(%s / %uu)", e->grid_names[i], e->r->workgroup[i]);
+    else
+      strbuf_printf(&e->body, "(uint)get_num_groups(%u)", i);
+    break;
   }
 }
 

@@ -2,6 +2,7 @@
 #include "backend/opencl/instance.h"
 
 #include "backend/opencl/opencl.h"
+#include "backend/opencl/pieces.h"
 #include "backend/opencl/residency.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -14,6 +15,10 @@ enum { NONE_BYTES = 64, FILL_UNIT = 16, PAGE = 4096 };
 
 // How long a device that was told to stop may go on, when it uses no memory of the caller.
 #define GRACE_NS 2000000000u
+
+// What is enqueued at once under a time limit. A device that was told to stop still goes through
+// the invocations of what is enqueued, each of which takes about a nanosecond to leave.
+#define PIECE_INVOCATIONS ((uint64_t)1 << 22)
 
 // ---- life ---------------------------------------------------------------------------------------
 
@@ -242,24 +247,33 @@ static void choose_workgroup(const instance *i, uint32_t r, const uint32_t wante
   }
 }
 
-static cl_int enqueue(instance *i, uint32_t r, const uint32_t wanted[3], const uint64_t grid[3],
-                      cl_event *done) {
-  size_t local[3], global[3];
-  choose_workgroup(i, r, wanted, local);
-  for (int k = 0; k < 3; k++) global[k] = (grid[k] + local[k] - 1) / local[k] * local[k];
+// How a region is cut: in one piece, unless its kernels look at the stop flag.
+static void cut(const instance *i, uint32_t r, const launch_region *shape, pieces *p,
+                size_t local[3]) {
+  size_t global[3];
+  choose_workgroup(i, r, shape->workgroup, local);
+  for (int k = 0; k < 3; k++) global[k] = (shape->grid[k] + local[k] - 1) / local[k] * local[k];
+  pieces_begin(p, global, local, i->build->is_polled ? PIECE_INVOCATIONS : UINT64_MAX);
+}
+
+static cl_int enqueue(instance *i, uint32_t r, const size_t *offset, const size_t size[3],
+                      const size_t local[3], cl_event *done) {
   return i->device->cl->EnqueueNDRangeKernel(i->queue, i->kernels[r].kernel,
-                                             i->program->regions[r].rank, NULL, global, local, 0,
+                                             i->program->regions[r].rank, offset, size, local, 0,
                                              NULL, done);
 }
 
 // ---- submit -------------------------------------------------------------------------------------
 
+// Without a time limit nobody looks at the stop flag: one piece each.
 static vyre_status run_kernels(instance *i, const launch *l, vyre_error *error) {
   for (uint32_t r = 0; r < i->program->region_count; r++) {
     if (!l->regions[r].invocations) continue;
+    pieces p;
+    size_t local[3];
+    cut(i, r, &l->regions[r], &p, local);
     cl_int code = set_args(i, l, r);
-    if (code == CL_SUCCESS)
-      code = enqueue(i, r, l->regions[r].workgroup, l->regions[r].grid, &i->kernels[r].done);
+    if (code == CL_SUCCESS) code = enqueue(i, r, NULL, p.global, local, &i->kernels[r].done);
     if (code != CL_SUCCESS)
       return opencl_device_error(i->device, error, code, "run a kernel", NULL);
   }
@@ -281,19 +295,25 @@ static cl_int read_back(instance *i, const launch *l) {
   return CL_SUCCESS;
 }
 
+// Queued in front of what is enqueued next.
+static cl_int write_stop(instance *i, cl_command_queue queue, cl_uint value) {
+  *i->stop_flag = value;
+  if (i->device->shares_memory) return CL_SUCCESS;
+  return i->device->cl->EnqueueWriteBuffer(queue, i->stop, CL_FALSE, 0, sizeof value,
+                                           (const void *)i->stop_flag, 0, NULL, NULL);
+}
+
 vyre_status instance_submit(instance *i, const launch *l, vyre_error *error) {
   const opencl_api *cl = i->device->cl;
-  cl_int code = CL_SUCCESS;
-  *i->stop_flag = 0;
-  if (!i->device->shares_memory)
-    code = cl->EnqueueWriteBuffer(i->queue, i->stop, CL_FALSE, 0, sizeof(cl_uint),
-                                  (const void *)i->stop_flag, 0, NULL, NULL);
+  cl_int code = write_stop(i, i->queue, 0);
   vyre_status status = code == CL_SUCCESS
                            ? place_buffers(i, l, error)
                            : opencl_device_error(i->device, error, code, "reset a flag", NULL);
-  if (status == VYRE_OK) status = run_kernels(i, l, error);
-  // With a time limit nothing is copied to the caller before the kernels are known to be over.
-  if (status == VYRE_OK && !l->timeout_ns && (code = read_back(i, l)) != CL_SUCCESS)
+  // With a time limit kernels are run while they are waited for, piece by piece, and nothing is
+  // copied to the caller before they are known to be over.
+  bool is_limited = l->timeout_ns != 0;
+  if (status == VYRE_OK && !is_limited) status = run_kernels(i, l, error);
+  if (status == VYRE_OK && !is_limited && (code = read_back(i, l)) != CL_SUCCESS)
     status = opencl_device_error(i->device, error, code, "read a buffer", NULL);
   if (status == VYRE_OK && (code = cl->Flush(i->queue)) != CL_SUCCESS)
     status = opencl_device_error(i->device, error, code, "start a kernel", NULL);
@@ -303,58 +323,122 @@ vyre_status instance_submit(instance *i, const launch *l, vyre_error *error) {
   return status;
 }
 
-// ---- finish -------------------------------------------------------------------------------------
+// ---- events -------------------------------------------------------------------------------------
 
-// The first region that is not over: its number, or region_count. A negative code is an error of
-// the kernel.
-static uint32_t first_running(const instance *i, cl_int *code) {
+// CL_COMPLETE, a state before it, or a negative code of an error.
+static cl_int state_of(const instance *i, cl_event event) {
+  cl_int state = CL_COMPLETE;
+  cl_int asked = i->device->cl->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
+                                             &state, NULL);
+  return asked != CL_SUCCESS ? asked : state;
+}
+
+static cl_int first_error(const instance *i) {
   for (uint32_t r = 0; r < i->program->region_count; r++) {
-    cl_int state = CL_COMPLETE;
-    if (!i->kernels[r].done) continue;
-    cl_int asked = i->device->cl->GetEventInfo(
-        i->kernels[r].done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-    if (asked != CL_SUCCESS || state < 0) *code = asked != CL_SUCCESS ? asked : state;
-    if (*code != CL_SUCCESS || state != CL_COMPLETE) return r;
+    cl_int state = i->kernels[r].done ? state_of(i, i->kernels[r].done) : CL_COMPLETE;
+    if (state < 0) return state;
   }
-  return i->program->region_count;
+  return CL_SUCCESS;
 }
 
 static void send_stop(instance *i) {
   opencl_device *d = i->device;
-  *i->stop_flag = 1;
-  if (d->shares_memory) return;
   cl_int code = CL_SUCCESS;
-  if (!i->stop_queue) i->stop_queue = d->cl->CreateCommandQueue(d->context, d->id, 0, &code);
-  if (!i->stop_queue) return;
-  d->cl->EnqueueWriteBuffer(i->stop_queue, i->stop, CL_FALSE, 0, sizeof(cl_uint),
-                            (const void *)i->stop_flag, 0, NULL, NULL);
-  d->cl->Flush(i->stop_queue);
+  if (!d->shares_memory && !i->stop_queue)
+    i->stop_queue = d->cl->CreateCommandQueue(d->context, d->id, 0, &code);
+  if (!d->shares_memory && !i->stop_queue) return;
+  write_stop(i, i->stop_queue, 1);
+  if (i->stop_queue) d->cl->Flush(i->stop_queue);
 }
 
-static vyre_status wait_until_deadline(instance *i, const launch *l, bool *is_stuck,
-                                       vyre_error *error) {
-  uint32_t late = UINT32_MAX; // the region that passed the limit
+static uint64_t time_of(const instance *i, cl_event done) {
+  const opencl_api *cl = i->device->cl;
+  cl_ulong start = 0, end = 0;
+  cl->GetEventProfilingInfo(done, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+  cl->GetEventProfilingInfo(done, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+  return end > start ? end - start : 0;
+}
+
+// ---- under a time limit -------------------------------------------------------------------------
+
+enum { FLIGHT = 8 }; // pieces that are enqueued at a time: the device does not wait for the host
+
+typedef struct flight {
+  const launch *l;
+  cl_event events[FLIGHT]; // a ring
+  uint32_t regions[FLIGHT];
+  uint64_t landed, begun; // numbers of pieces
+  uint32_t late;          // the region that passed the limit, or UINT32_MAX
+  bool is_stuck;
+} flight;
+
+// When the limit has passed, the device is told to stop.
+static void check_limit(instance *i, flight *f, uint32_t r) {
+  if (f->late != UINT32_MAX || clock_now_ns() <= f->l->deadline_ns) return;
+  f->late = r;
+  send_stop(i);
+}
+
+// Waits for the oldest piece.
+static cl_int land(instance *i, flight *f) {
+  uint32_t at = f->landed % FLIGHT;
   struct timespec pause = {0, 20000};
-  for (;;) {
-    cl_int code = CL_SUCCESS;
-    uint32_t running = first_running(i, &code);
-    if (code != CL_SUCCESS)
-      return opencl_device_error(i->device, error, code, "finish a kernel", NULL);
-    if (running == i->program->region_count) break;
-    uint64_t now = clock_now_ns();
-    if (now > l->deadline_ns && late == UINT32_MAX) {
-      late = running;
-      send_stop(i);
-    } else if (late != UINT32_MAX && !i->device->shares_memory && now - l->deadline_ns > GRACE_NS) {
-      *is_stuck = true;
-      break;
-    }
+  cl_int state;
+  while ((state = state_of(i, f->events[at])) > CL_COMPLETE) {
+    check_limit(i, f, f->regions[at]);
+    f->is_stuck = f->late != UINT32_MAX && !i->device->shares_memory &&
+                  clock_now_ns() - f->l->deadline_ns > GRACE_NS;
+    if (f->is_stuck) return CL_SUCCESS;
     nanosleep(&pause, NULL);
     if (pause.tv_nsec < 1000000) pause.tv_nsec *= 2;
   }
-  if (late == UINT32_MAX) return VYRE_OK;
-  return launch_timeout_error(i->program->regions[late].name, error);
+  i->kernels[f->regions[at]].time_ns += time_of(i, f->events[at]);
+  i->device->cl->ReleaseEvent(f->events[at]);
+  f->landed++;
+  return state;
 }
+
+static cl_int begin_piece(instance *i, flight *f, uint32_t r, const size_t offset[3],
+                          const size_t size[3], const size_t local[3]) {
+  uint32_t at = f->begun % FLIGHT;
+  cl_int code = enqueue(i, r, offset, size, local, &f->events[at]);
+  if (code != CL_SUCCESS) return code;
+  f->regions[at] = r;
+  f->begun++;
+  return i->device->cl->Flush(i->queue);
+}
+
+static cl_int run_region(instance *i, flight *f, uint32_t r) {
+  pieces p;
+  size_t local[3], offset[3], size[3];
+  cut(i, r, &f->l->regions[r], &p, local);
+  cl_int code = set_args(i, f->l, r);
+  while (code == CL_SUCCESS && f->late == UINT32_MAX && pieces_next(&p, offset, size)) {
+    code = begin_piece(i, f, r, offset, size, local);
+    check_limit(i, f, r); // here too: a piece may be over before anybody waits for it
+    if (code == CL_SUCCESS && f->begun - f->landed == FLIGHT) code = land(i, f);
+  }
+  return code;
+}
+
+static vyre_status run_limited(instance *i, const launch *l, bool *is_stuck, vyre_error *error) {
+  flight f = {.l = l, .late = UINT32_MAX};
+  cl_int code = CL_SUCCESS;
+  for (uint32_t r = 0; r < i->program->region_count; r++) i->kernels[r].time_ns = 0;
+  for (uint32_t r = 0; r < i->program->region_count && code == CL_SUCCESS; r++)
+    if (l->regions[r].invocations && f.late == UINT32_MAX) code = run_region(i, &f, r);
+  while (f.landed < f.begun && !f.is_stuck) {
+    cl_int end = land(i, &f);
+    if (code == CL_SUCCESS) code = end;
+  }
+  *is_stuck = f.is_stuck;
+  if (code != CL_SUCCESS)
+    return opencl_device_error(i->device, error, code, "finish a kernel", NULL);
+  if (f.late == UINT32_MAX) return VYRE_OK;
+  return launch_timeout_error(i->program->regions[f.late].name, error);
+}
+
+// ---- finish -------------------------------------------------------------------------------------
 
 static cl_int map_written(instance *i, const launch *l) {
   const opencl_api *cl = i->device->cl;
@@ -385,16 +469,11 @@ static uint64_t traffic(const instance *i, const launch *l, uint32_t r) {
 }
 
 static void report_times(const instance *i, const launch *l, vyre_report *report) {
-  const opencl_api *cl = i->device->cl;
   for (uint32_t r = 0; r < i->program->region_count; r++) {
-    cl_ulong start = 0, end = 0;
     cl_event done = i->kernels[r].done;
-    if (done) {
-      cl->GetEventProfilingInfo(done, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
-      cl->GetEventProfilingInfo(done, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
-    }
-    report_region(report, i->program->regions[r].name, end > start ? end - start : 0,
-                  traffic(i, l, r), l->regions[r].invocations);
+    uint64_t time_ns = l->timeout_ns ? i->kernels[r].time_ns : done ? time_of(i, done) : 0;
+    report_region(report, i->program->regions[r].name, time_ns, traffic(i, l, r),
+                  l->regions[r].invocations);
   }
 }
 
@@ -404,12 +483,12 @@ vyre_status instance_finish(instance *i, const launch *l, vyre_report *report, b
   cl_int code = CL_SUCCESS;
   vyre_status status = VYRE_OK;
   *is_stuck = false;
-  if (l->timeout_ns) status = wait_until_deadline(i, l, is_stuck, error);
+  if (l->timeout_ns) status = run_limited(i, l, is_stuck, error);
   if (*is_stuck) return status;
   if (status == VYRE_OK && l->timeout_ns) code = read_back(i, l);
   cl_int finished = cl->Finish(i->queue);
   if (code == CL_SUCCESS) code = finished;
-  if (code == CL_SUCCESS && status == VYRE_OK) first_running(i, &code);
+  if (code == CL_SUCCESS && status == VYRE_OK) code = first_error(i);
   if (code == CL_SUCCESS && status == VYRE_OK && i->device->shares_memory &&
       !i->device->is_in_place)
     code = map_written(i, l);
@@ -422,17 +501,44 @@ vyre_status instance_finish(instance *i, const launch *l, vyre_report *report, b
 
 // ---- warming ------------------------------------------------------------------------------------
 
-vyre_status instance_warm(instance *i, vyre_error *error) {
-  static const uint64_t one[3] = {1, 1, 1};
-  for (uint32_t r = 0; r < i->program->region_count; r++) {
-    if (!i->program->regions[r].is_elastic) continue;
-    // With a grid of 0 every invocation leaves at once.
-    cl_int code = set_args(i, NULL, r);
-    if (code == CL_SUCCESS) code = enqueue(i, r, i->program->regions[r].workgroup, one, NULL);
-    if (code != CL_SUCCESS)
-      return opencl_device_error(i->device, error, code, "run a kernel", NULL);
-  }
-  cl_int code = i->device->cl->Finish(i->queue);
+static vyre_status finish_warming(instance *i, cl_int code, vyre_error *error) {
+  cl_int finished = i->device->cl->Finish(i->queue);
+  if (code == CL_SUCCESS) code = finished;
   if (code == CL_SUCCESS) return VYRE_OK;
-  return opencl_device_error(i->device, error, code, "finish a kernel", NULL);
+  return opencl_device_error(i->device, error, code, "run a kernel", NULL);
+}
+
+vyre_status instance_warm(instance *i, vyre_error *error) {
+  cl_int code = CL_SUCCESS;
+  for (uint32_t r = 0; r < i->program->region_count && code == CL_SUCCESS; r++) {
+    if (!i->program->regions[r].is_elastic) continue;
+    size_t local[3];
+    choose_workgroup(i, r, i->program->regions[r].workgroup, local);
+    // With a grid of 0 every invocation leaves at once.
+    code = set_args(i, NULL, r);
+    if (code == CL_SUCCESS) code = enqueue(i, r, NULL, local, local, NULL);
+  }
+  return finish_warming(i, code, error);
+}
+
+// One row of the largest extent has the driver's idea of the size.
+static cl_int warm_region(instance *i, uint32_t r, const launch_region *shape) {
+  pieces p;
+  size_t local[3], size[3];
+  cut(i, r, shape, &p, local);
+  int longest = 0;
+  for (int k = 1; k < 3; k++)
+    if (p.piece[k] > p.piece[longest]) longest = k;
+  for (int k = 0; k < 3; k++) size[k] = k == longest ? p.piece[k] : local[k];
+  cl_int code = set_args(i, NULL, r);
+  if (code == CL_SUCCESS) code = enqueue(i, r, NULL, size, local, NULL);
+  if (code == CL_SUCCESS && pieces_are_many(&p)) code = enqueue(i, r, local, size, local, NULL);
+  return code;
+}
+
+vyre_status instance_warm_for(instance *i, const launch_region *regions, vyre_error *error) {
+  cl_int code = write_stop(i, i->queue, 1);
+  for (uint32_t r = 0; r < i->program->region_count && code == CL_SUCCESS; r++)
+    if (regions[r].invocations) code = warm_region(i, r, &regions[r]);
+  return finish_warming(i, code, error);
 }

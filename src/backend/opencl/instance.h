@@ -26,7 +26,8 @@ typedef struct instance_kernel {
   uint64_t *last; // per argument: what it was set to
   bool *is_set;
   size_t max_workgroup;
-  cl_event done;
+  cl_event done;    // without a time limit
+  uint64_t time_ns; // with one: of all its pieces
 } instance_kernel;
 
 typedef struct instance {
@@ -45,7 +46,8 @@ vyre_status instance_new(opencl_device *d, const opencl_build *build, const vyre
                          instance **out, vyre_error *error);
 void instance_free(instance *i);
 
-// Enqueues everything a launch needs and starts it; does not wait.
+// Enqueues everything a launch needs and starts it; does not wait. With a time limit kernels begin
+// in instance_finish.
 vyre_status instance_submit(instance *i, const launch *l, vyre_error *error);
 
 // Waits until all is done and its effects are in the host's memory, and reports device times. On
@@ -54,7 +56,11 @@ vyre_status instance_submit(instance *i, const launch *l, vyre_error *error);
 vyre_status instance_finish(instance *i, const launch *l, vyre_report *report, bool *is_stuck,
                             vyre_error *error);
 
-// Makes the driver finish its compilation for these workgroups, before anything is timed.
+// Makes the driver finish its compilation for the declared workgroups, before anything is timed.
 vyre_status instance_warm(instance *i, vyre_error *error);
+// The same for the shapes of a launch: drivers compile once more for a workgroup, a large grid or
+// an offset that they have not seen. Uses no memory of the caller; kernels do nothing, or a little
+// where they neither poll nor have long loops.
+vyre_status instance_warm_for(instance *i, const launch_region *regions, vyre_error *error);
 
 #endif

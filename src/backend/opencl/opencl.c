@@ -10,9 +10,12 @@
 #include "backend/opencl/residency.h"
 #include "backend/opencl/room.h"
 #include "base/error.h"
+#include "base/limited.h"
+#include "base/vec.h"
 #include "ir/math.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +29,10 @@ typedef struct opencl_state {
   vyre_program *program; // without mathematical functions
   vyre_tier tier;
   bool has_long_kernel;
-  pthread_mutex_t lock; // guards what follows
+  atomic_uint references;   // of the executable, and of preparations under way
+  pthread_mutex_t building; // held by whoever builds
+  pthread_mutex_t lock;     // guards what follows
+  vec(uint64_t) ready;      // keys of launches that the driver has compiled for
   bool is_built[WAY_COUNT];
   opencl_build builds[WAY_COUNT];
   instance *at_rest[WAY_COUNT];
@@ -51,6 +57,7 @@ static vyre_status opencl_probe(const backend *self, vyre_device *devices, uint3
 static void opencl_release(void *state) {
   opencl_state *s = state;
   if (!s || opencl_check_process(NULL) != VYRE_OK) return; // it belongs to the parent
+  if (atomic_fetch_sub(&s->references, 1) > 1) return;
   for (int way = 0; way < WAY_COUNT; way++) {
     for (instance *next; s->at_rest[way]; s->at_rest[way] = next) {
       next = s->at_rest[way]->next;
@@ -59,6 +66,8 @@ static void opencl_release(void *state) {
     if (s->is_built[way]) opencl_build_fini(&s->builds[way], s->device);
   }
   pthread_mutex_destroy(&s->lock);
+  pthread_mutex_destroy(&s->building);
+  vec_free(&s->ready);
   vyre_program_release(s->program);
   free(s);
 }
@@ -98,17 +107,34 @@ static vyre_status check_args(const opencl_device *d, const opencl_source *sourc
   return VYRE_OK;
 }
 
+static bool is_built(opencl_state *s, int way) {
+  pthread_mutex_lock(&s->lock);
+  bool built = s->is_built[way];
+  pthread_mutex_unlock(&s->lock);
+  return built;
+}
+
+// Nobody who needs something else waits for the driver's compiler.
 static vyre_status build(opencl_state *s, int way, vyre_error *error) {
-  vyre_status status =
-      opencl_build_init(&s->builds[way], s->device, s->program, way == POLLED, s->tier, error);
-  if (status != VYRE_OK) return status;
-  status = check_args(s->device, &s->builds[way].source, error);
-  s->is_built[way] = true;
+  vyre_status status = VYRE_OK;
+  pthread_mutex_lock(&s->building);
+  if (!is_built(s, way)) {
+    opencl_build made;
+    status = opencl_build_init(&made, s->device, s->program, way == POLLED, s->tier, error);
+    if (status == VYRE_OK && (status = check_args(s->device, &made.source, error)) != VYRE_OK)
+      opencl_build_fini(&made, s->device);
+    pthread_mutex_lock(&s->lock);
+    if (status == VYRE_OK) s->builds[way] = made;
+    s->is_built[way] = status == VYRE_OK;
+    pthread_mutex_unlock(&s->lock);
+  }
+  pthread_mutex_unlock(&s->building);
   return status;
 }
 
 static vyre_status prepare(opencl_state *s, vyre_program *program,
-                           const vyre_compile_options *options, vyre_error *error) {
+                           const vyre_compile_options *options, const volatile uint32_t *stop,
+                           vyre_error *error) {
   s->tier = options->tier;
   s->device = opencl_device_find(options->device, error);
   if (!s->device) return error ? error->status : VYRE_ERROR_UNSUPPORTED;
@@ -120,6 +146,8 @@ static vyre_status prepare(opencl_state *s, vyre_program *program,
     s->has_long_kernel |= s->builds[PLAIN].source.kernels[i].has_loop;
   if (status == VYRE_OK)
     status = instance_new(s->device, &s->builds[PLAIN], s->program, &s->at_rest[PLAIN], error);
+  if (status == VYRE_OK && __atomic_load_n(stop, __ATOMIC_RELAXED))
+    return launch_compiling_error(program, error);
   if (status == VYRE_OK) status = instance_warm(s->at_rest[PLAIN], error);
   return status;
 }
@@ -128,13 +156,14 @@ static vyre_status opencl_compile(const backend *self, vyre_program *program,
                                   const vyre_compile_options *options,
                                   const volatile uint32_t *stop, void **state, vyre_error *error) {
   (void)self;
-  (void)stop;
   vyre_error own; // the status is read from it
   if (!error) error = &own;
   opencl_state *s = calloc(1, sizeof *s);
   if (!s) return error_out_of_memory(error);
   pthread_mutex_init(&s->lock, NULL);
-  vyre_status status = prepare(s, program, options, error);
+  pthread_mutex_init(&s->building, NULL);
+  atomic_init(&s->references, 1);
+  vyre_status status = prepare(s, program, options, stop, error);
   if (status == VYRE_OK)
     *state = s;
   else
@@ -142,16 +171,16 @@ static vyre_status opencl_compile(const backend *self, vyre_program *program,
   return status;
 }
 
-// ---- dispatch -----------------------------------------------------------------------------------
+// ---- instances ----------------------------------------------------------------------------------
 
 static vyre_status take_instance(opencl_state *s, int way, instance **out, vyre_error *error) {
-  vyre_status status = VYRE_OK;
+  vyre_status status = is_built(s, way) ? VYRE_OK : build(s, way, error);
+  if (status != VYRE_OK) return status;
   pthread_mutex_lock(&s->lock);
-  if (!s->is_built[way]) status = build(s, way, error);
   *out = s->at_rest[way];
   if (*out) s->at_rest[way] = (*out)->next;
   pthread_mutex_unlock(&s->lock);
-  if (status != VYRE_OK || *out) return status;
+  if (*out) return VYRE_OK;
   return instance_new(s->device, &s->builds[way], s->program, out, error);
 }
 
@@ -169,6 +198,88 @@ static int choose_way(const opencl_state *s, const launch *l) {
   return s->has_long_kernel ? POLLED : PLAIN;
 }
 
+// ---- the driver's compiler ----------------------------------------------------------------------
+
+// What drivers compile for: the workgroups, the order of magnitude of the grids, and the way.
+static uint64_t launch_key(const launch *l, int way) {
+  uint64_t key = (uint64_t)way + 1;
+  for (uint32_t r = 0; r < l->program->region_count; r++) {
+    const launch_region *shape = &l->regions[r];
+    for (int k = 0; k < 3; k++) {
+      int magnitude = shape->grid[k] ? 64 - __builtin_clzll(shape->grid[k]) : 0;
+      key = (key ^ ((uint64_t)magnitude << 32 | shape->workgroup[k])) * UINT64_C(0x100000001b3);
+      key ^= key >> 29;
+    }
+  }
+  return key;
+}
+
+static bool is_ready(opencl_state *s, uint64_t key) {
+  bool found = false;
+  pthread_mutex_lock(&s->lock);
+  for (size_t n = 0; n < s->ready.count; n++) found |= s->ready.at[n] == key;
+  pthread_mutex_unlock(&s->lock);
+  return found;
+}
+
+// Everything that has to be compiled for a launch; owns what it uses.
+typedef struct preparation {
+  opencl_state *s;
+  int way;
+  uint64_t key;
+  launch_region *regions;
+  vyre_status status;
+  vyre_error error;
+} preparation;
+
+static void preparation_free(void *context) {
+  preparation *j = context;
+  opencl_release(j->s);
+  free(j->regions);
+  free(j);
+}
+
+static void prepare_launch(void *context, const volatile uint32_t *stop) {
+  preparation *j = context;
+  opencl_state *s = j->s;
+  instance *i;
+  j->status = take_instance(s, j->way, &i, &j->error);
+  if (j->status != VYRE_OK) return;
+  if (!__atomic_load_n(stop, __ATOMIC_RELAXED))
+    j->status = instance_warm_for(i, j->regions, &j->error);
+  give_instance(s, j->way, i);
+  pthread_mutex_lock(&s->lock);
+  if (j->status == VYRE_OK) vec_push(&s->ready, j->key); // without memory: once more, next time
+  pthread_mutex_unlock(&s->lock);
+}
+
+static const limited_work preparing = {.run = prepare_launch, .discard = preparation_free};
+
+// Under a time limit, so that a compiler that is slow is told apart from a kernel that is.
+static vyre_status make_ready(opencl_state *s, int way, const launch *l, vyre_error *error) {
+  uint64_t key = launch_key(l, way);
+  size_t bytes = l->program->region_count * sizeof(launch_region);
+  if (!l->timeout_ns || is_ready(s, key)) return VYRE_OK;
+  preparation *j = calloc(1, sizeof *j);
+  launch_region *regions = malloc(bytes);
+  if (!j || !regions) {
+    free(j);
+    free(regions);
+    return error_out_of_memory(error);
+  }
+  atomic_fetch_add(&s->references, 1);
+  *j = (preparation){.s = s, .way = way, .key = key};
+  j->regions = memcpy(regions, l->regions, bytes);
+  limited_end end = limited_run(&preparing, j, l->deadline_ns);
+  if (end == LIMITED_LATE) return launch_compiling_error(l->program, error);
+  vyre_status status = end == LIMITED_DONE ? j->status : launch_thread_error(error);
+  if (end == LIMITED_DONE && status != VYRE_OK && error) *error = j->error;
+  preparation_free(j);
+  return status;
+}
+
+// ---- dispatch -----------------------------------------------------------------------------------
+
 static vyre_status opencl_dispatch(void *state, const launch *l, vyre_report *report,
                                    vyre_error *error) {
   opencl_state *s = state;
@@ -176,6 +287,7 @@ static vyre_status opencl_dispatch(void *state, const launch *l, vyre_report *re
   instance *i;
   bool is_stuck = false;
   vyre_status status = opencl_check_process(error);
+  if (status == VYRE_OK) status = make_ready(s, way, l, error);
   if (status == VYRE_OK) status = take_instance(s, way, &i, error);
   if (status != VYRE_OK) return status;
   status = instance_submit(i, l, error);
