@@ -155,8 +155,18 @@ static bool is_done(const emitter *e, uint32_t i) {
   return e->keep && e->keep->phases->is_common[made - e->first];
 }
 
+// LLVM's time grows with the square of a basic block.
+static void cut_block(const emitter *e) {
+  llblock next = build_block(e, "next");
+  build_go(e, next);
+  build_at(e, next);
+}
+
 void emit_range(emitter *e, uint32_t first, uint32_t end, llblock after) {
+  enum { OPERATIONS_IN_BLOCK = 64 };
+  uint32_t emitted = 0;
   for (uint32_t i = first; i < end;) {
+    if (e->k->is_large && ++emitted % OPERATIONS_IN_BLOCK == 0) cut_block(e);
     const inst *in = &e->p->code[i];
     uint32_t next = i + 1;
     if (is_done(e, i)) {

@@ -69,12 +69,13 @@ typedef struct kernel {
   llval stop;              // the flag's address
   llval *params;           // per parameter, once asked for
   llval *data, *length;    // per buffer, once asked for; length is i64
-  llval *shared;           // per shared array of the program
+  llval *shared;           // per shared array of the region
   LLVMMetadataRef *scopes; // per buffer, then per shared array: for LLVM\'s alias analysis
   llval grid[3];           // i64, once asked for
   llval is_alone;          // i1, once asked for
   bool *is_own;            // per buffer: an element is written by the invocation of its number only
   bool *is_used;           // per operation of the body: something uses its value
+  bool is_large; // so much code that LLVM has to be spared
   uint64_t scratch_bytes;
   uint32_t accesses[ACCESS_CLASSES], checked; // counted by the main version
   LLVMMetadataRef subprogram;

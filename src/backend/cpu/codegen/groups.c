@@ -10,7 +10,7 @@ static void clear_shared(kernel *k, LLVMBuilderRef b) {
   for (uint32_t i = k->region->shared.first; i < k->region->shared.end; i++) {
     const shared_array *s = &k->p->shared[i];
     llval bytes = const_i64(k->u, (uint64_t)s->length * type_bytes(s->type));
-    LLVMBuildMemSet(b, k->shared[i], LLVMConstInt(k->u->i8, 0, false), bytes, 64);
+    LLVMBuildMemSet(b, kernel_shared(k, i), LLVMConstInt(k->u->i8, 0, false), bytes, 64);
   }
 }
 

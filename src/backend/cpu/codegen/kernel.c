@@ -77,13 +77,14 @@ uint64_t kernel_scratch(kernel *k, uint64_t bytes) {
 }
 
 llval kernel_shared(kernel *k, uint32_t index) {
-  return k->shared[index];
+  return k->shared[index - k->region->shared.first];
 }
 
 // ---- alias analysis -----------------------------------------------------------------------------
 
 static uint32_t scope_index(const kernel *k, uint32_t mem) {
-  return mem_index(mem) + (mem_space(mem) == MEM_SHARED ? k->p->buffer_count : 0);
+  if (mem_space(mem) != MEM_SHARED) return mem_index(mem);
+  return k->p->buffer_count + mem_index(mem) - k->region->shared.first;
 }
 
 static LLVMMetadataRef make_scope(kernel *k, LLVMMetadataRef domain, uint32_t index) {
@@ -96,7 +97,7 @@ static LLVMMetadataRef make_scope(kernel *k, LLVMMetadataRef domain, uint32_t in
 // Memory objects that a region uses never overlap: the launch refuses buffers that do.
 static bool make_scopes(kernel *k) {
   arena *a = &k->u->arena;
-  uint32_t count = k->p->buffer_count + k->p->shared_count;
+  uint32_t count = k->p->buffer_count + k->region->shared.end - k->region->shared.first;
   LLVMMetadataRef name = LLVMMDStringInContext2(k->u->context, "vyre", 4);
   LLVMMetadataRef domain = LLVMMDNodeInContext2(k->u->context, &name, 1);
   LLVMMetadataRef *all = arena_alloc_array(a, count + 1u, sizeof *all);
@@ -167,6 +168,10 @@ static void make_function(kernel *k, const char *symbol) {
     add_attribute(u, k->function, "prefer-vector-width", "512");
     add_attribute(u, k->function, "min-legal-vector-width", "512");
   }
+  if (k->is_large) { // passes that are slow on much code leave it alone
+    add_flag(u, k->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, "optnone");
+    add_flag(u, k->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, "noinline");
+  }
   k->args = LLVMGetParam(k->function, 0);
   k->lo = LLVMGetParam(k->function, 1);
   k->hi = LLVMGetParam(k->function, 2);
@@ -187,7 +192,8 @@ static void place_shared(kernel *k) {
   for (uint32_t i = k->region->shared.first; i < k->region->shared.end; i++) {
     const shared_array *s = &k->p->shared[i];
     llval at = const_i64(k->u, kernel_scratch(k, (uint64_t)s->length * type_bytes(s->type)));
-    k->shared[i] = LLVMBuildGEP2(k->entry, k->u->i8, k->scratch, &at, 1, s->name);
+    k->shared[i - k->region->shared.first] =
+        LLVMBuildGEP2(k->entry, k->u->i8, k->scratch, &at, 1, s->name);
   }
 }
 
@@ -196,7 +202,8 @@ static bool allocate(kernel *k) {
   k->params = arena_alloc_array(a, k->p->param_count + 1u, sizeof(llval));
   k->data = arena_alloc_array(a, k->p->buffer_count + 1u, sizeof(llval));
   k->length = arena_alloc_array(a, k->p->buffer_count + 1u, sizeof(llval));
-  k->shared = arena_alloc_array(a, k->p->shared_count + 1u, sizeof(llval));
+  k->shared =
+      arena_alloc_array(a, k->region->shared.end - k->region->shared.first + 1u, sizeof(llval));
   return k->params && k->data && k->length && k->shared && make_scopes(k) && find_facts(k);
 }
 
@@ -250,7 +257,7 @@ static bool make_plan(kernel *k, plan *plan, phases *phases) {
   if (!assumed_shapes(k, plan, plan->guards.assume, &plan->fast_shapes) ||
       !flatten(k, plan->shapes, &plan->flat))
     return false;
-  if (!choose_width(k, &plan->fast_shapes, &plan->width)) return false;
+  if (!choose_width(k, &plan->fast_shapes, plan)) return false;
   if (is_resumed) plan->width = 1;
   if (!choose_rows(k, plan) || !plan_other(k, plan, wish)) return false;
   if (plan->width == 1) plan->shapes = plan->flat;
@@ -264,6 +271,7 @@ bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
   if (!allocate(&k) || !ranges_compute(&u->arena, u->p, k.region, &k.known) ||
       !make_plan(&k, &plan, &phases))
     return false;
+  k.is_large = plan.is_large;
   snprintf(out->symbol, sizeof out->symbol, "vyre_%u_%.40s", index, k.region->name);
   make_function(&k, out->symbol);
   debug_function(&k, out->symbol);

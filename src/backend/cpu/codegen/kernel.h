@@ -8,7 +8,7 @@
 
 // Operations of a region. LLVM's full pipeline takes time that grows with the square of a block:
 // 0.2 s for 1,000 operations, 11 s for 10,000; the quick one takes 2 s for 40,000.
-enum { MOST_FULL = 4096, MOST_OPERATIONS = 1 << 17 };
+enum { MOST_OPERATIONS = 1 << 17 };
 
 // for (at = from; at < end; at += step), in i64.
 typedef struct count_loop {
@@ -48,6 +48,7 @@ typedef enum jam_reason {
 
 typedef struct plan { // how a region is lowered
   unsigned width;
+  bool is_large; // compiled for one lane, because vectors would be too much code
   jam_reason jam_reason;
   shapes shapes, fast_shapes; // as it stands, and under the assumptions
   shapes flat;                // for one invocation: nothing differs along x
@@ -88,7 +89,7 @@ emitter *emitter_new(kernel *k, LLVMBuilderRef b, unsigned width, unsigned rows,
                      const shapes *shapes, const uint8_t *assume);
 void kernel_return(kernel *k, LLVMBuilderRef b, int code);
 // width.c. False: out of memory.
-bool choose_width(const kernel *k, const shapes *shapes, unsigned *width);
+bool choose_width(const kernel *k, const shapes *shapes, plan *plan);
 // jam.c: rows that share what their loops load. Fills plan->rows and what belongs to it.
 bool choose_rows(kernel *k, plan *plan);
 void choose_tile(const kernel *k, const plan *plan, uint32_t tile[3]);

@@ -149,6 +149,39 @@ static vyre_status emit_all(unit *u, cpu_code *out, vyre_error *error) {
   return out->remarks ? VYRE_OK : error_out_of_memory(error);
 }
 
+// ---- what is worth LLVM's time
+// --------------------------------------------------------------------
+
+static uint32_t count_instructions(llval function) {
+  uint32_t count = 0;
+  for (llblock b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+    for (llval i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) count++;
+  return count;
+}
+
+// Measured: kernels of people have up to 1,000 instructions. The full tier takes about 40 us for
+// each of them, and from some thousands in a function the time grows with their square.
+static bool is_too_large(unit *u) {
+  enum { MOST_IN_FUNCTION = 10000, MOST_IN_ALL = 65536 };
+  uint64_t all = 0;
+  uint32_t largest = 0;
+  for (llval f = LLVMGetFirstFunction(u->module); f; f = LLVMGetNextFunction(f)) {
+    uint32_t count = count_instructions(f);
+    all += count;
+    if (count > largest) largest = count;
+  }
+  return largest > MOST_IN_FUNCTION || all > MOST_IN_ALL;
+}
+
+// The quick tier for what the full one would take too long for.
+static vyre_status choose_tier(unit *u, cpu_options *options, target *machine, vyre_error *error) {
+  if (options->tier == VYRE_TIER_QUICK || !is_too_large(u)) return VYRE_OK;
+  options->tier = VYRE_TIER_QUICK;
+  strbuf_printf(&u->remarks, "%s: compiled quickly: it is large\n", u->p->name);
+  target_close(machine);
+  return target_open(options, machine, error);
+}
+
 // ---- the call -----------------------------------------------------------------------------------
 
 static vyre_status check_module(unit *u, vyre_error *error) {
@@ -179,7 +212,8 @@ static vyre_status emit_regions(unit *u, cpu_code *out, vyre_error *error) {
   return status;
 }
 
-static vyre_status build(unit *u, cpu_code *out, vyre_error *error) {
+static vyre_status build(unit *u, cpu_options *options, target *machine, cpu_code *out,
+                         vyre_error *error) {
   unit_open(u);
   strbuf_puts(&u->remarks, "");
   debug_open(u);
@@ -187,6 +221,7 @@ static vyre_status build(unit *u, cpu_code *out, vyre_error *error) {
   if (status != VYRE_OK) return status;
   debug_close(u);
   status = check_module(u, error);
+  if (status == VYRE_OK) status = choose_tier(u, options, machine, error);
   if (status == VYRE_OK) status = run_passes(u, error);
   if (status == VYRE_OK) status = check_stop(u, error);
   if (status == VYRE_OK) status = emit_all(u, out, error);
@@ -202,9 +237,8 @@ static uint32_t largest_region(const vyre_program *p) {
   return largest;
 }
 
-static vyre_status check_size(const vyre_program *p, cpu_options *options, vyre_error *error) {
+static vyre_status check_size(const vyre_program *p, vyre_error *error) {
   uint32_t size = largest_region(p);
-  if (size > MOST_FULL) options->tier = VYRE_TIER_QUICK;
   if (size <= MOST_OPERATIONS) return VYRE_OK;
   return error_set(error, VYRE_ERROR_UNSUPPORTED,
                    "a region of %u operations is more than the %u that the cpu backend compiles. "
@@ -221,14 +255,14 @@ static vyre_status compile(const vyre_program *program, const cpu_options *wante
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "a width of %u lanes is none of 1, 2, 4, ... 64. Fix: pass one of these, or 0",
                      w);
-  vyre_status status = check_size(program, options, error);
+  vyre_status status = check_size(program, error);
   if (status != VYRE_OK) return status;
   out->regions = calloc(program->region_count, sizeof *out->regions);
   if (!out->regions) return error_out_of_memory(error);
   target machine;
   unit u = {.p = program, .options = options, .target = &machine};
   status = target_open(options, &machine, error);
-  if (status == VYRE_OK) status = build(&u, out, error);
+  if (status == VYRE_OK) status = build(&u, options, &machine, out, error);
   unit_close(&u);
   target_close(&machine);
   if (status != VYRE_OK) {

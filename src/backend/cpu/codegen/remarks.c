@@ -66,8 +66,8 @@ void write_remarks(const kernel *k, const plan *plan) {
   const char *name = k->region->name;
   strbuf_printf(out, "%s: %u %s along x\n", name, plan->width, plan->width == 1 ? "lane" : "lanes");
   write_accesses(k, out);
-  if (k->region->body.end - k->region->body.first > MOST_FULL)
-    strbuf_printf(out, "%s: compiled quickly: more than %u operations\n", name, MOST_FULL);
+  if (plan->is_large)
+    strbuf_printf(out, "%s: one lane: as vectors it would be too much code\n", name);
   const guards *g = plan->rows > 1 ? &plan->jam_guards : &plan->guards;
   if (g->count)
     strbuf_printf(out, "%s: checked before each row: %u accesses, %u conditions\n", name,

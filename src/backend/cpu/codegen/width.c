@@ -19,6 +19,7 @@ typedef struct estimate {
   uint32_t pressure;  // most vectors that live at once
   uint64_t work;      // weight of operations on vectors
   uint64_t turns;     // weight of atomics in which lanes take turns
+  uint64_t scattered; // accesses that are made lane by lane
   bool has_loop;
 } estimate;
 
@@ -33,6 +34,14 @@ static bool takes_turns(const estimate *s, const inst *in) {
   return ref_is_const(in->arg[1]) || !shape_at(s->shapes, in->arg[1])->is_linear;
 }
 
+static bool is_scattered(const estimate *s, const inst *in) {
+  if (in->op != VYRE_OP_LOAD && in->op != VYRE_OP_STORE) return false;
+  if (mem_space(in->arg[0]) == MEM_PRIVATE || ref_is_const(in->arg[1])) return false;
+  const shape *v = shape_at(s->shapes, in->arg[1]);
+  bool is_line = v->is_linear && (v->stride == 1 || v->stride == -1);
+  return (v->axes & AXIS_X) && !is_line;
+}
+
 static void weigh(estimate *s) {
   const region *r = s->k->region;
   uint64_t factor = 1;
@@ -45,6 +54,7 @@ static void weigh(estimate *s) {
     if (closes && --depth < DEEPEST) factor /= LOOP_WEIGHT;
     s->has_loop |= opens;
     if (takes_turns(s, in)) s->turns += factor;
+    if (is_scattered(s, in)) s->scattered++;
     if (in->type && is_vector(s, i)) s->work += factor;
     if (in->type && in->type != VYRE_BOOL && is_vector(s, i))
       s->weight[type_bytes(in->type)] += factor;
@@ -123,7 +133,16 @@ static unsigned largest_divisor(unsigned width, uint32_t size) {
   return width;
 }
 
-bool choose_width(const kernel *k, const shapes *shapes, unsigned *out) {
+// LLVM's time grows faster than a block of code: measured, vectors of a body of this size take ten
+// times what one lane takes, and seconds.
+static bool is_too_much(const estimate *s, unsigned width) {
+  enum { MOST_CODE = 8192, EACH_LANE = 4 };
+  uint64_t operations = s->k->region->body.end - s->k->region->body.first;
+  return operations + EACH_LANE * width * s->scattered > MOST_CODE;
+}
+
+bool choose_width(const kernel *k, const shapes *shapes, plan *plan) {
+  unsigned *out = &plan->width;
   *out = k->u->options->width;
   if (*out) return true;
   arena *a = &k->u->arena;
@@ -148,5 +167,7 @@ bool choose_width(const kernel *k, const shapes *shapes, unsigned *out) {
   if (!is_quick && (!s.has_loop || s.pressure * 2 <= registers + 3)) width *= 2;
   if (width > 64) width = 64;
   *out = k->region->is_elastic ? width : largest_divisor(width, k->region->workgroup[0]);
+  plan->is_large = is_too_much(&s, *out);
+  if (plan->is_large) *out = 1;
   return true;
 }
