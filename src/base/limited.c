@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct task {
   struct task *next; // in the list of those given up
@@ -16,13 +15,11 @@ typedef struct task {
   bool is_done, is_given_up;
 } task;
 
-// Tasks that were given up stay in the list until their thread is joined. The process that gave
-// them up is kept, because a forked one has the list but not the threads.
+// Tasks that were given up stay in the list until their thread is joined.
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   task *given_up;
-  pid_t process;
   bool is_ready;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -63,7 +60,7 @@ static void join(bool is_waiting) {
 }
 
 static void wait_at_exit(void) {
-  if (all.process == getpid()) join(true);
+  join(true);
 }
 
 void limited_guard_exit(void) {
@@ -75,7 +72,28 @@ static void guard_first(void) {
   if (!atomic_flag_test_and_set(&is_guarded)) limited_guard_exit();
 }
 
+static void lock_all(void) {
+  pthread_mutex_lock(&all.lock);
+}
+
+static void unlock_all(void) {
+  pthread_mutex_unlock(&all.lock);
+}
+
+// The child of a fork has the list, but not the threads.
+static void begin_anew(void) {
+  all.given_up = NULL;
+  all.is_ready = false;
+  pthread_mutex_init(&all.lock, NULL);
+}
+
+static void watch_forks(void) {
+  (void)pthread_atfork(lock_all, unlock_all, begin_anew);
+}
+
 static bool prepare(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
   pthread_mutex_lock(&all.lock);
   if (!all.is_ready) {
     pthread_condattr_t attributes;
@@ -86,8 +104,6 @@ static bool prepare(void) {
       pthread_condattr_destroy(&attributes);
     }
   }
-  if (all.process != getpid()) all.given_up = NULL;
-  all.process = getpid();
   bool is_ready = all.is_ready;
   pthread_mutex_unlock(&all.lock);
   return is_ready;
