@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/limited.h"
 
+#include "base/fpenv.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,6 +27,7 @@ static struct {
 
 static void *work(void *context) {
   task *t = context;
+  fpenv_set();
   t->work->run(t->job, &t->stop);
   pthread_mutex_lock(&all.lock);
   bool is_given_up = t->is_given_up;

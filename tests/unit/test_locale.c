@@ -256,8 +256,8 @@ static int reset(void **state) {
 
 static int set_thread(void **state) {
   if (set_process(state)) return -1;
+  thread_locale = duplocale(LC_GLOBAL_LOCALE);
   setlocale(LC_ALL, "C");
-  thread_locale = newlocale(LC_ALL_MASK, "de_DE", (locale_t)0);
   if (has_comma) uselocale(thread_locale);
   return 0;
 }

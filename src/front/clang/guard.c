@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "base/fpenv.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ typedef struct guarded {
 
 static void *run_guarded(void *data) {
   guarded *g = data;
+  fpenv_set();
   g->status = g->work(g->data);
   return NULL;
 }
