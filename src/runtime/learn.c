@@ -62,6 +62,11 @@ static void add_variant(learn_job *j, variant *v) {
   j->variants[j->count++] = v;
 }
 
+// Nobody waits for what is being learned while the runtime is freed.
+static bool is_ending(const learn_job *j) {
+  return worker_is_ending(j->kernel->runtime->worker);
+}
+
 static void add_code(learn_job *j, const char *backend, variant_passes passes) {
   uint64_t lengths[LIMIT_BUFFERS];
   code_request request = {.backend = backend,
@@ -70,6 +75,7 @@ static void add_code(learn_job *j, const char *backend, variant_passes passes) {
                           .lengths = capture_lengths(&j->inputs, lengths) ? lengths : NULL};
   vyre_error error = {0};
   code *made;
+  if (is_ending(j)) return;
   vyre_status status = code_make(j->kernel, &request, &made, &error);
   if (status == VYRE_OK)
     add_variant(j, plan_variant(j->kernel, j->plan, made, NULL));
@@ -162,6 +168,7 @@ static vyre_status check_candidate(void *context, uint32_t i, vyre_error *error)
 static bool has_time(void *context, uint32_t done, uint32_t expected) {
   (void)expected;
   const learn_job *j = context;
+  if (is_ending(j)) return false;
   return done < (TRIAL_WARMUPS + TRIAL_ROUNDS) * j->count || j->spent_ns < TRIAL_BUDGET_NS;
 }
 
@@ -269,7 +276,7 @@ static void adopt(learn_job *j, variant *v, variant_reason why) {
   pthread_mutex_unlock(&j->kernel->lock);
 }
 
-// The variant that is to run from now on.
+// The variant that is to run from now on; NULL when nothing was decided.
 static variant *decide(learn_job *j) {
   trial_options options = TRIAL_PLAIN;
   options.default_index = default_index(j);
@@ -279,6 +286,7 @@ static variant *decide(learn_job *j) {
   options.keep_going = has_time;
   options.context = j;
   trial_decision d = trial_measure(j->trials, j->count, &options);
+  if (is_ending(j)) return NULL; // too little was measured to decide anything
   int winner = d.winner == TRIAL_NONE ? 0 : d.winner;
   take_notes(j);
   time_copies(j);
@@ -317,9 +325,10 @@ static bool learn(learn_job *j) {
   bool ok = kernel_first(k, &first, NULL) == VYRE_OK &&
             capture_run(&j->inputs, first->executable, NULL, NULL, NULL) == VYRE_OK &&
             capture_keep(&j->inputs, &j->expected) && gather(j, first);
-  if (ok) try_shapes(j, decide(j));
+  variant *best = ok ? decide(j) : NULL;
+  if (best) try_shapes(j, best);
   capture_output_fini(&j->expected);
-  return ok;
+  return best != NULL;
 }
 
 static void set_state(learn_job *j, plan_state state, variant_reason reason) {
@@ -338,7 +347,8 @@ static void run_job(void *context, bool given_up) {
   vyre_kernel *k = j->kernel;
   uint64_t start = clock_thread_cpu_ns();
   bool is_first = !j->plan->stages, ok = !given_up && learn(j);
-  if (!given_up) set_state(j, ok ? PLAN_LEARNED : PLAN_DECLINED, ok ? REASON_NONE : REASON_FAILED);
+  if (!given_up && !is_ending(j))
+    set_state(j, ok ? PLAN_LEARNED : PLAN_DECLINED, ok ? REASON_NONE : REASON_FAILED);
   if (ok) decision_keep(k, j->plan);
   pthread_mutex_lock(&k->lock);
   if (!is_first) j->plan->learned_ns += clock_thread_cpu_ns() - start;

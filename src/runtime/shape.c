@@ -48,6 +48,11 @@ static bool sweep(choosing *c, uint32_t shape[3], trial_candidate *tried) {
   return shape[0] != 0;
 }
 
+static bool goes_on(void *worker, uint32_t done, uint32_t expected) {
+  (void)done, (void)expected;
+  return !worker_is_ending(worker);
+}
+
 bool shape_choose(vyre_kernel *k, plan *p, const shape_request *r, uint32_t shape[3],
                   trial_candidate *tried) {
   vyre_runtime *rt = k->runtime;
@@ -70,6 +75,8 @@ bool shape_choose(vyre_kernel *k, plan *p, const shape_request *r, uint32_t shap
                           .store = rt->evidence.store,
                           .usual = r->usual,
                           .only = r->only,
+                          .keep_going = goes_on,
+                          .context = rt->worker,
                           .budget_ns = SWEEP_BUDGET_NS},
                 .tuner = rt->options.no_store ? tuner_new_empty(device.adapter, rt->tune_mode)
                                               : tuner_new(device.adapter, rt->tune_mode, &notes)};

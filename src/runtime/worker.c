@@ -22,7 +22,8 @@ struct worker {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   entry *first, **last;
-  bool is_busy, is_ending;
+  bool is_busy;
+  atomic_bool is_ending;
   worker_options options;
   uint64_t due_ns; // when the tick is to run; 0: nobody has asked
   atomic_bool is_poked;
@@ -135,6 +136,10 @@ void worker_wait_idle(worker *w) {
   pthread_mutex_lock(&w->lock);
   while (w->first || w->is_busy) pthread_cond_wait(&w->changed, &w->lock);
   pthread_mutex_unlock(&w->lock);
+}
+
+bool worker_is_ending(const worker *w) {
+  return atomic_load_explicit(&((worker *)w)->is_ending, memory_order_relaxed);
 }
 
 bool worker_is_poked(const worker *w) {

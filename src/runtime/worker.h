@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // One thread with a queue. Jobs run one after the other, in the order in which they were given;
-// what has begun is finished, what has not is given up when the worker is freed. Beside the jobs
+// what has begun is finished, what has not is given up when the worker is freed. A long job asks
+// worker_is_ending now and then, and ends early. Beside the jobs
 // there is a tick, which runs a while after somebody poked: so those who have something to be
 // collected say it for the price of a load, and nobody wakes up when there is nothing. Any thread.
 #ifndef VYRE_RUNTIME_WORKER_H
@@ -28,6 +29,7 @@ typedef struct worker_options {
 worker *worker_new(const worker_options *options);
 void worker_free(worker *w);
 bool worker_add(worker *w, worker_job job, void *context); // false: out of memory
+bool worker_is_ending(const worker *w);                    // it is being freed
 void worker_wait_idle(worker *w);
 // Asks for a tick. Poking again before it has begun does nothing.
 void worker_poke(worker *w);

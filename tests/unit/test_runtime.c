@@ -257,6 +257,32 @@ static void variants_make_room_for_others(void **state) {
   backend_set_extra(NULL);
 }
 
+// ---- ending -------------------------------------------------------------------------------------
+
+static atomic_uint slow_dispatches;
+
+static vyre_status count_slowly(void *s, const launch *l, vyre_report *r, vyre_error *error) {
+  atomic_fetch_add(&slow_dispatches, 1);
+  nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  return ref_backend.dispatch(s, l, r, error);
+}
+
+// A program that ends does not wait until all is learned about a kernel that takes long.
+static void freeing_ends_what_is_being_learned(void **state) {
+  (void)state;
+  backend slow = ref_backend;
+  slow.id = "slow";
+  slow.dispatch = count_slowly;
+  backend_set_extra(&slow);
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt, (vyre_runtime_options){.backend = "slow", .learn_after = 1});
+  atomic_store(&slow_dispatches, 0);
+  check_dispatches(k, 2);
+  vyre_runtime_free(rt);
+  assert_true(atomic_load(&slow_dispatches) < 12); // all of it takes more than 20
+  backend_set_extra(NULL);
+}
+
 // ---- profiles -----------------------------------------------------------------------------------
 
 // Two small regions can be run as one: whether that is faster is measured, so it is a candidate.
@@ -455,6 +481,7 @@ int main(void) {
       cmocka_unit_test(submitted_dispatches_complete),
       cmocka_unit_test(foreseen_arguments_find_their_variant),
       cmocka_unit_test(variants_make_room_for_others),
+      cmocka_unit_test(freeing_ends_what_is_being_learned),
       cmocka_unit_test(all_profiles_of_passes_are_tried),
       cmocka_unit_test(misbehaving_backends_cost_nothing_but_time),
       cmocka_unit_test(what_was_learned_is_there_for_the_next_process),
