@@ -99,7 +99,7 @@ static void take_notice(void *context, const char *message) {
 static vyre_kernel *start(vyre_runtime **rt, vyre_runtime_options options) {
   vyre_error error;
   vyre_program *p;
-  vyre_kernel *k;
+  vyre_kernel *k = NULL;
   fake_backend = ref_backend;
   fake_backend.id = "fake";
   fake_backend.dispatch = fake_dispatch;

@@ -108,8 +108,8 @@ static const char text[] = "program twice()\n"
                            "region b grid(len(x)) { x[global_id.x] = t[global_id.x] * 2 }\n";
 
 static vyre_executable *compile(void) {
-  vyre_program *p;
-  vyre_executable *e;
+  vyre_program *p = NULL;
+  vyre_executable *e = NULL;
   vyre_error error;
   if (vyre_program_parse(text, strlen(text), "test", &p, &error) ||
       vyre_compile(p, "opencl", NULL, &e, &error))

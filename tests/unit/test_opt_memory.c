@@ -56,10 +56,10 @@ static void optimize(void) {
 }
 
 static vyre_program *read_golden(const char *name) {
-  char path[300], *text;
+  char path[300], *text = NULL;
   size_t size;
   vyre_error error;
-  vyre_program *p;
+  vyre_program *p = NULL;
   snprintf(path, sizeof path, VYRE_SOURCE_DIR "/tests/golden/opt/%s.vyre", name);
   if (file_read(path, 1 << 20, &text, &size, &error) != VYRE_OK ||
       vyre_program_parse(text, size, path, &p, &error) != VYRE_OK)
