@@ -9,6 +9,7 @@
 #include "ir/verify.h"
 #include "ir/wire.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ void vyre_program_release(vyre_program *program) {
   free(program);
 }
 
-vyre_status program_check(vyre_program *program, uint32_t *fault, vyre_error *error) {
+vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error) {
   uint32_t unused;
   if (!fault) fault = &unused;
   *fault = 0;
@@ -53,10 +54,26 @@ vyre_status program_check(vyre_program *program, uint32_t *fault, vyre_error *er
   return status;
 }
 
-vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error) {
-  vyre_status status = program_check(program, fault, error);
-  if (status == VYRE_OK) wire_fingerprint(program, program->fingerprint);
-  return status;
+// ---- identity -----------------------------------------------------------------------------------
+
+// Of all programs: each is hashed once, and seldom by two threads at a time.
+static pthread_mutex_t fingerprint_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void program_set_fingerprint(vyre_program *p, const uint8_t fingerprint[HASH_BYTES]) {
+  memcpy(p->lazy_fingerprint, fingerprint, HASH_BYTES);
+  atomic_store_explicit(&p->has_fingerprint, true, memory_order_release);
+}
+
+const uint8_t *program_fingerprint(const vyre_program *program) {
+  vyre_program *p = (vyre_program *)program; // what is kept does not change what it is
+  if (atomic_load_explicit(&p->has_fingerprint, memory_order_acquire)) return p->lazy_fingerprint;
+  uint8_t made[HASH_BYTES];
+  wire_fingerprint(p, made);
+  pthread_mutex_lock(&fingerprint_lock);
+  if (!atomic_load_explicit(&p->has_fingerprint, memory_order_relaxed))
+    program_set_fingerprint(p, made);
+  pthread_mutex_unlock(&fingerprint_lock);
+  return p->lazy_fingerprint;
 }
 
 // ---- inspection ---------------------------------------------------------------------------------
@@ -69,7 +86,7 @@ const char *vyre_program_name(const vyre_program *p) {
 void vyre_program_fingerprint(const vyre_program *p, uint8_t out[32]) {
   if (!out) return;
   memset(out, 0, HASH_BYTES);
-  if (p) memcpy(out, p->fingerprint, HASH_BYTES);
+  if (p) memcpy(out, program_fingerprint(p), HASH_BYTES);
 }
 
 uint32_t vyre_program_fast_ulp(const vyre_program *p) {

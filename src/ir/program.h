@@ -139,7 +139,8 @@ struct vyre_program {
   // What the program was lowered for, a lower_target in the arena; NULL when it is as written.
   const struct lower_target *target;
 
-  uint8_t fingerprint[HASH_BYTES];
+  uint8_t lazy_fingerprint[HASH_BYTES]; // see program_fingerprint
+  atomic_bool has_fingerprint;
   vyre_stats stats;
 };
 
@@ -153,14 +154,17 @@ static inline vyre_type ref_type(const vyre_program *p, ref r) {
 }
 
 // The last step of the builder: links the blocks, derives what regions carry, verifies, counts
-// statistics, computes the fingerprint. On failure the program is still the caller's to release,
-// and *fault (may be NULL) is the operation at fault, or the declaration (FAULT_BUFFER or
-// FAULT_REGION with its number), 0 when there is none.
+// statistics. On failure the program is still the caller's to release, and *fault (may be NULL) is
+// the operation at fault, or the declaration (FAULT_BUFFER or FAULT_REGION with its number), 0 when
+// there is none.
 #define FAULT_BUFFER 0x40000000u
 #define FAULT_REGION 0x80000000u
 vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error);
-// The same without the fingerprint: the decoder has the canonical bytes at hand and hashes those.
-vyre_status program_check(vyre_program *program, uint32_t *fault, vyre_error *error);
+// The program's identity, HASH_BYTES. It is computed when it is first asked for, once, so that what
+// passes make on the way to a result is never hashed. Any thread.
+const uint8_t *program_fingerprint(const vyre_program *program);
+// For the decoder, which has the canonical bytes at hand and hashes those; before others see it.
+void program_set_fingerprint(vyre_program *program, const uint8_t fingerprint[HASH_BYTES]);
 vyre_program *program_new(void); // empty, with one reference; NULL when out of memory
 
 // Evaluates header and grid code on the host. `lengths` has one entry per buffer: the caller fills

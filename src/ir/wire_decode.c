@@ -393,7 +393,7 @@ static vyre_status read_section(decoder *d, const size_t *offset, void (*read)(d
 // A file has no lines to point at, so the message names the operation by its number.
 static vyre_status verify(vyre_program *p, vyre_error *error) {
   uint32_t fault = 0;
-  vyre_status status = program_check(p, &fault, error);
+  vyre_status status = program_freeze(p, &fault, error);
   if (status != VYRE_ERROR_VERIFY || !error || !fault || fault >= p->code_count) return status;
   char message[sizeof error->message];
   memcpy(message, error->message, sizeof message);
@@ -438,7 +438,7 @@ vyre_status vyre_program_decode(const void *data, size_t size, vyre_program **ou
     vyre_program_release(d.program);
     return status;
   }
-  memcpy(d.program->fingerprint, fingerprint, HASH_BYTES);
+  program_set_fingerprint(d.program, fingerprint);
   *out = d.program;
   return VYRE_OK;
 }

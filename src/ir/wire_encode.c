@@ -259,7 +259,7 @@ vyre_status vyre_program_encode(const vyre_program *program, void **out, size_t 
   for (int i = 0; i < WIRE_SECTION_COUNT; i++)
     wire_put_u64(bytes + WIRE_AT_TABLE + 8 * i, offsets[i + 1] - offsets[i]);
   wire_put_u64(bytes + WIRE_AT_LENGTH, *size - WIRE_AT_TABLE);
-  wire_checksum(bytes, offsets, program->fingerprint, bytes + WIRE_AT_CHECKSUM);
+  wire_checksum(bytes, offsets, program_fingerprint(program), bytes + WIRE_AT_CHECKSUM);
   *out = bytes;
   return VYRE_OK;
 }

@@ -41,7 +41,7 @@ static void ask_routes(vyre_kernel *k, plan *p, remembered *out) {
   p->route = ROUTE_NO_ENTRY;
   if (!rt->routes || rt->backend[0]) return;
   route_query query = {.op_id = k->program->name,
-                       .fingerprint = k->program->fingerprint,
+                       .fingerprint = program_fingerprint(k->program),
                        .has_size_class = true,
                        .size_class = p->size_class,
                        .work = p->work,

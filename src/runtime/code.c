@@ -52,14 +52,14 @@ static void find_hash(code *c, const vyre_program *made, const char *adapter) {
   add_text(&h, c->backend);
   add_text(&h, adapter);
   add_text(&h, c->tier == VYRE_TIER_QUICK ? "quick" : "full");
-  hash_update(&h, made->fingerprint, sizeof made->fingerprint);
+  hash_update(&h, program_fingerprint(made), HASH_BYTES);
   hash_final(&h, c->hash);
 }
 
 // Without passes there is nothing to tell apart.
 static uint32_t digest_of(const code *c, const vyre_program *made) {
   uint32_t digest;
-  memcpy(&digest, made->fingerprint, sizeof digest);
+  memcpy(&digest, program_fingerprint(made), sizeof digest);
   return c->passes == PASSES_NONE ? 0 : digest | 1;
 }
 
@@ -170,7 +170,7 @@ static vyre_status optimize(vyre_kernel *k, const code_request *request, optimiz
                               .profiles = variant_passes_profiles(request->passes),
                               .selection = request->selection,
                               .hints = k->runtime->hints,
-                              .known_as = k->program->fingerprint,
+                              .known_as = program_fingerprint(k->program),
                               .lengths = request->lengths};
   if (options.mode == OPTIMIZE_SELECTED) {
     evidence_load_passes(k);

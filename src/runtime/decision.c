@@ -87,7 +87,7 @@ static void keep_route(vyre_kernel *k, const plan *p, const considered *all) {
   if (!rt->routes || rt->backend[0]) return;
   build_name(build);
   hash_hex(all->winner->hash, hex);
-  route_certify_options o = {.fingerprint = k->program->fingerprint,
+  route_certify_options o = {.fingerprint = program_fingerprint(k->program),
                              .device = evidence_device_name(rt, all->winner->device),
                              .has_size_class = true,
                              .size_class = p->size_class,
@@ -127,7 +127,7 @@ void decision_keep(vyre_kernel *k, plan *p) {
   }
   const char *others = all->others.at && !all->others.failed ? all->others.at : "";
   evidence_keep_decision(
-      k->runtime, &(store_decision){.fingerprint = k->program->fingerprint,
+      k->runtime, &(store_decision){.fingerprint = program_fingerprint(k->program),
                                     .size_class = p->size_class,
                                     .work = p->work,
                                     .op = k->program->name,

@@ -100,10 +100,11 @@ static void gather_regions(vyre_kernel *k, code *c, bool writes) {
                            .kernel_ns_total = atomic_exchange(&from->total_ns, 0),
                            .kernel_ns_max = atomic_exchange(&from->max_ns, 0),
                            .bytes_total = atomic_exchange(&from->bytes, 0)};
-    hints_region_key(k->program->fingerprint, p->regions[i].name, key);
+    hints_region_key(program_fingerprint(k->program), p->regions[i].name, key);
     hints_merge(k->runtime->hints, key, &added);
     if (!writes) continue;
-    store_region row = {e->devices[c->device].adapter, copy_hash(e, k->program->fingerprint),
+    store_region row = {e->devices[c->device].adapter,
+                        copy_hash(e, program_fingerprint(k->program)),
                         copy_text(e, p->regions[i].name), added};
     if (row.fingerprint && row.region) (void)vec_push(&e->regions, row);
   }
@@ -134,7 +135,7 @@ static void gather_samples(vyre_kernel *k, const plan *p, variant *v) {
   uint64_t *ns = arena_alloc_array(&e->memory, v->fresh_count, sizeof *ns);
   store_latency row = {.device = e->devices[v->code->device].adapter,
                        .op = copy_text(e, k->program->name),
-                       .fingerprint = copy_hash(e, k->program->fingerprint),
+                       .fingerprint = copy_hash(e, program_fingerprint(k->program)),
                        .size_class = p->size_class,
                        .work = copy_text(e, p->work),
                        .variant = copy_text(e, name),
@@ -147,7 +148,7 @@ static void gather_samples(vyre_kernel *k, const plan *p, variant *v) {
 }
 
 static void gather_speculation(evidence *e, vyre_kernel *k) {
-  uint8_t *fingerprint = copy_hash(e, k->program->fingerprint);
+  uint8_t *fingerprint = copy_hash(e, program_fingerprint(k->program));
   if (!fingerprint) return;
   for (int kind = 0; kind < PREDICT_KIND_COUNT; kind++) {
     special_outcome *o = &k->outcomes[kind];
@@ -235,7 +236,7 @@ void evidence_flush(vyre_runtime *rt) {
 }
 
 void evidence_keep_passes(vyre_kernel *k, const opt_report *report) {
-  store_passes passes = {k->program->fingerprint, report};
+  store_passes passes = {program_fingerprint(k->program), report};
   if (can_write(k->runtime) && report->rows.count)
     append(k->runtime, &(store_batch){.passes = &passes, .passes_count = 1});
 }
@@ -255,7 +256,8 @@ void evidence_load_passes(vyre_kernel *k) {
   store *s = k->runtime->evidence.store;
   if (k->has_earlier || !s) return;
   k->has_earlier = true;
-  if (store_load_passes(s, k->program->fingerprint, &k->memory, &k->earlier, &error) != VYRE_OK)
+  if (store_load_passes(s, program_fingerprint(k->program), &k->memory, &k->earlier, &error) !=
+      VYRE_OK)
     evidence_tell(k->runtime, &error);
 }
 
@@ -265,7 +267,7 @@ static void load_speculation(vyre_kernel *k) {
   vyre_error error;
   store_speculation sum;
   store *s = k->runtime->evidence.store;
-  if (store_load_speculation(s, NULL, k->program->fingerprint, &sum, &error) != VYRE_OK) {
+  if (store_load_speculation(s, NULL, program_fingerprint(k->program), &sum, &error) != VYRE_OK) {
     evidence_tell(k->runtime, &error);
     return;
   }
@@ -279,7 +281,7 @@ void evidence_load_kernel(vyre_kernel *k) {
   store *s = k->runtime->evidence.store;
   if (!s) return;
   if (k->predictor) load_speculation(k);
-  if (store_load_latencies(s, k->program->fingerprint, &k->memory, &k->priors, &k->prior_count,
-                           &error) != VYRE_OK)
+  if (store_load_latencies(s, program_fingerprint(k->program), &k->memory, &k->priors,
+                           &k->prior_count, &error) != VYRE_OK)
     evidence_tell(k->runtime, &error);
 }

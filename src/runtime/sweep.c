@@ -105,7 +105,7 @@ bool sweep_key(const vyre_program *p, const capture *inputs, tune_key *out) {
     size_t bytes = inputs->inputs[next++].size_bytes;
     if (p->buffers[i].access & VYRE_WRITE) shape.output_bytes += bytes;
   }
-  *out = tune_key_make(p->fingerprint, &shape);
+  *out = tune_key_make(program_fingerprint(p), &shape);
   return true;
 }
 

@@ -43,7 +43,7 @@ static void check(const uint8_t *file, size_t size) {
   check_text(program, file, size);
   uint8_t fingerprint[HASH_BYTES];
   wire_fingerprint(program, fingerprint);
-  if (memcmp(fingerprint, program->fingerprint, HASH_BYTES) != 0) abort();
+  if (memcmp(fingerprint, program_fingerprint(program), HASH_BYTES) != 0) abort();
   vyre_program_release(program);
 }
 

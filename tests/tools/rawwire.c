@@ -21,7 +21,6 @@ int main(int argc, char **argv) {
   vyre_program *program = raw_parse(text);
   free(text);
   if (!program) return 2;
-  wire_fingerprint(program, program->fingerprint); // what freezing would do
   void *bytes = NULL;
   vyre_status status = vyre_program_encode(program, &bytes, &size, &error);
   vyre_program_release(program);

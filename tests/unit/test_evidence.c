@@ -152,7 +152,7 @@ static void begin_with_it(const void *context) {
   vyre_kernel *k = start("evidence.two", (vyre_runtime_options){.learn_after = 1000}, &rt);
   // Before the first dispatch: the regions are known, with every dispatch of the first process.
   char key[HINTS_KEY];
-  hints_region_key(k->program->fingerprint, "scale", key);
+  hints_region_key(program_fingerprint(k->program), "scale", key);
   CHECK(hints_dispatch_count(rt->hints, key) == 200);
   CHECK(hints_mean_kernel_ns(rt->hints, key) > 0);
   found before = look(rt->evidence.store);
@@ -207,7 +207,7 @@ static void speculate_in_vain(const void *context) {
   vyre_program *p = make_program("evidence.vain");
   CHECK(store_open(NULL, NULL, &s, NULL) == VYRE_OK);
   store_speculation row = {.device = "d",
-                           .fingerprint = p->fingerprint,
+                           .fingerprint = program_fingerprint(p),
                            .kind = "cycle",
                            .unused = 9,
                            .used = 1,
@@ -240,7 +240,7 @@ static void count_prepared(const void *context) {
   store *s = rt->evidence.store;
   store_speculation sum;
   vyre_runtime_settle(rt);
-  CHECK(store_load_speculation(s, NULL, k->program->fingerprint, &sum, NULL) == VYRE_OK);
+  CHECK(store_load_speculation(s, NULL, program_fingerprint(k->program), &sum, NULL) == VYRE_OK);
   CHECK(is_vain ? sum.used == 1 : sum.used > 0 && sum.compile_ns > 0 && sum.saved_ns > 0);
   vyre_runtime_free(rt);
 }
@@ -389,19 +389,22 @@ static void lie(const void *context) {
   pass_metric row = {.pass = "no_such_pass", .changed = true, .ran = true, .before = {.nodes = 1}};
   runtime_adapter("cpu", adapter);
   CHECK(store_open(NULL, NULL, &s, NULL) == VYRE_OK);
-  tune_key key =
-      tune_key_make(p->fingerprint, &(tune_static_shape){.workgroup = {{64, 1, 1}},
-                                                         .output_bytes = COUNT * sizeof(int32_t)});
+  tune_key key = tune_key_make(
+      program_fingerprint(p),
+      &(tune_static_shape){.workgroup = {{64, 1, 1}}, .output_bytes = COUNT * sizeof(int32_t)});
   CHECK(vec_push(&report.rows, row));
-  store_region region = {
-      adapter, p->fingerprint, "scale", {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0}};
+  store_region region = {adapter,
+                         program_fingerprint(p),
+                         "scale",
+                         {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0}};
   store_tuning tuning = {.device = adapter,
                          .key = key.text,
                          .shape = {1024, 1, 1},
                          .ns = (uint64_t[9]){1, 1, 1, 1, 1, 1, 1, 1, 1},
                          .count = 9};
-  store_latency latency = {adapter, "evidence.lie", p->fingerprint, 12, "", "gone", "", &one, 1};
-  store_passes passes = {p->fingerprint, &report};
+  store_latency latency = {
+      adapter, "evidence.lie", program_fingerprint(p), 12, "", "gone", "", &one, 1};
+  store_passes passes = {program_fingerprint(p), &report};
   store_batch batch = {.regions = &region,
                        .region_count = 1,
                        .tunings = &tuning,
@@ -418,7 +421,7 @@ static void lie(const void *context) {
   vyre_kernel *k =
       start("evidence.lie", (vyre_runtime_options){.backend = "cpu", .learn_after = 2}, &rt);
   char key_text[HINTS_KEY];
-  hints_region_key(p->fingerprint, "scale", key_text);
+  hints_region_key(program_fingerprint(p), "scale", key_text);
   CHECK(hints_is_hot(rt->hints, key_text)); // it was believed, where belief does no harm
   dispatch(k, 10);
   vyre_runtime_settle(rt);

@@ -302,8 +302,8 @@ static void be_hot(const void *context) {
   const char *text = "program other()\nbuffer x: u32[] write\n"
                      "region main grid(len(x)) {\n  x[global_id.x] = 1\n}\n";
   CHECK(vyre_program_parse(text, strlen(text), "other", &other, NULL) == VYRE_OK);
-  hints_region_key(k->program->fingerprint, "main", ours);
-  hints_region_key(other->fingerprint, "main", theirs);
+  hints_region_key(program_fingerprint(k->program), "main", ours);
+  hints_region_key(program_fingerprint(other), "main", theirs);
   atomic_store(&knowing_sleep_ns, 0);
   for (int i = 0; i < 40 && !context; i++) CHECK(dispatch_of(k, 400000, COUNT, 3));
   if (!context) vyre_runtime_settle(rt);
@@ -339,7 +339,7 @@ static void find_what_was_left(const void *context) {
   store_decision_row *decisions;
   uint32_t count = 0;
   CHECK(k->prior_count > 0);
-  CHECK(store_load_decisions(rt->evidence.store, k->program->fingerprint, &memory, &decisions,
+  CHECK(store_load_decisions(rt->evidence.store, program_fingerprint(k->program), &memory, &decisions,
                              &count, NULL) == VYRE_OK);
   CHECK(count > 0 && strstr(decisions[0].variant, "fake") && decisions[0].samples > 0);
   CHECK(strstr(decisions[0].others, "cpu quick none"));

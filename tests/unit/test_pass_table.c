@@ -312,9 +312,9 @@ static void a_hot_region_gets_a_loop_pass_and_the_cold_one_does_not(void **state
   vyre_program *program = parse(two_loops);
   hints *h = hints_new(NULL);
   char key[HINTS_KEY];
-  hints_region_key(program->fingerprint, "hot", key);
+  hints_region_key(program_fingerprint(program), "hot", key);
   hints_record(h, key, 1000000, 4);
-  hints_region_key(program->fingerprint, "cold", key);
+  hints_region_key(program_fingerprint(program), "cold", key);
   hints_record(h, key, 100, 4);
   optimize_result r = optimize(program, &(optimize_options){.hints = h});
   assert_int_equal(decision(&r, 0, "licm")->reason, SELECT_HOT_PATH_TELEMETRY);

@@ -128,7 +128,7 @@ void cpu_cache_key(cache_key *key, const char *host, const vyre_program *p, cons
   cache_key_add_string(key, LLVM_VERSION_STRING);
   cache_key_add_number(key, module_stamp(module_file));
   cache_key_add_string(key, host);
-  cache_key_add(key, p->fingerprint, sizeof p->fingerprint);
+  cache_key_add(key, program_fingerprint(p), HASH_BYTES);
   cache_key_add_string(key, o->cpu);
   cache_key_add_string(key, o->features);
   cache_key_add_number(key, o->width);
