@@ -152,7 +152,7 @@ static double run_ns(vyre_executable *e, const vyre_dispatch_args *args, uint32_
 static void time_runs(const kernel *k, vyre_program *const *programs, const variant *same,
                       result *out) {
   vyre_executable *made[VARIANTS] = {NULL};
-  vyre_compile_options options = {.threads = 1};
+  vyre_compile_options options = {.threads = 1, .optimize = VYRE_OPTIMIZE_NONE};
   vyre_error error;
   arguments a;
   bind(k, programs[0], &a);

@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "bench.h"
-#include "policy/optimize.h"
 
 #include <CL/cl.h>
 #include <stdlib.h>
@@ -17,11 +16,9 @@ vyre_status peer_read_file(const char *path, char **text, size_t *size, vyre_err
 
 vyre_status peer_compile(vyre_program *program, const vyre_compile_options *options,
                          vyre_executable **out, vyre_error *error) {
-  optimize_result optimized;
-  vyre_status status = optimize_program(program, NULL, &optimized, error);
-  if (status == VYRE_OK) status = vyre_compile(optimized.program, "cpu", options, out, error);
-  optimize_result_fini(&optimized);
-  return status;
+  vyre_compile_options selected = *options;
+  selected.optimize = VYRE_OPTIMIZE_SELECTED;
+  return vyre_compile(program, "cpu", &selected, out, error);
 }
 
 // ---- PoCL ---------------------------------------------------------------------------------------

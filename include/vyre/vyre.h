@@ -376,12 +376,20 @@ typedef struct vyre_dispatch_args {
 
 typedef enum vyre_tier { VYRE_TIER_FULL = 0, VYRE_TIER_QUICK = 1 } vyre_tier;
 
+/* What the optimizer does with a program before a backend gets it; no bit of a result changes. */
+typedef enum vyre_optimize {
+  VYRE_OPTIMIZE_DEFAULT = 0, /* selected passes; none in the quick tier, and none for ref */
+  VYRE_OPTIMIZE_NONE,        /* the program as it is */
+  VYRE_OPTIMIZE_SELECTED     /* the passes that pay (docs/PASSES.md), in every tier */
+} vyre_optimize;
+
 typedef struct vyre_compile_options {
   vyre_tier tier;
   uint32_t vector_width; /* lanes for backends that vectorise; 0: the backend decides */
   uint32_t threads;      /* 0: all cores */
   const char *device;    /* adapter name for backends with several; NULL: the first */
   uint64_t timeout_ns;   /* VYRE_ERROR_TIMEOUT when compiling takes longer; 0: none */
+  vyre_optimize optimize;
 } vyre_compile_options;
 
 typedef struct vyre_executable vyre_executable;

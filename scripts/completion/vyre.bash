@@ -33,7 +33,7 @@ _vyre() {
   info) options="--workgroup" ;;
   convert) options="--output --to --workgroup" ;;
   opt) options="--passes --profile --everything --learned --report --dump-after --stop-after --list --output --workgroup" ;;
-  compile) options="--emit --list --output --width --quick --polled --remarks --lines --workgroup" ;;
+  compile) options="--emit --list --no-opt --output --width --quick --polled --remarks --lines --workgroup" ;;
   conform) options="--backend --device --seed --count --seconds --suite --shrink --replay --out" ;;
   certify) options="--backend --default --rounds --grid --dry-run" ;;
   tune) options="--backend --again --rounds --grid --dry-run" ;;

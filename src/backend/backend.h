@@ -90,19 +90,6 @@ const backend_form *backend_form_at(uint32_t index);
 // backend misbehaves; not while anything else runs.
 void backend_set_extra(const backend *extra);
 
-// vyre_compile, but only when the code is at hand: see compile_cached.
-vyre_status executable_from_cache(vyre_program *program, const char *backend,
-                                  const vyre_compile_options *options, vyre_executable **out,
-                                  vyre_error *error);
-
-// What a compiled program is made of, for the runtime and the tools.
-const vyre_program *executable_program(const vyre_executable *executable);
-const backend *executable_backend(const vyre_executable *executable);
-void *executable_state(const vyre_executable *executable);
-// vyre_dispatch for callers that are in a floating-point scope already (base/fpenv.h).
-vyre_status executable_dispatch(vyre_executable *executable, const vyre_dispatch_args *args,
-                                vyre_report *report, vyre_error *error);
-
 // A device's stable name: "backend-device-driver", in characters that are safe in a file name.
 void device_adapter_name(char *out, size_t size, const char *backend, const char *device,
                          const char *driver);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-//
-// The public face of the backends: compile once, dispatch many times, count references.
-#include "backend/limited_compile.h"
+#include "backend/executable.h"
 
+#include "backend/limited_compile.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -25,12 +24,33 @@ const backend *executable_backend(const vyre_executable *e) {
   return e->backend;
 }
 
-void *executable_state(const vyre_executable *e) {
-  return e->state;
-}
-
 const char *vyre_executable_backend(const vyre_executable *e) {
   return e ? e->backend->id : NULL;
+}
+
+// ---- compile ------------------------------------------------------------------------------------
+
+// The oracle runs what it was given, so that a mistake of a pass is seen as one; the quick tier is
+// for the first answer.
+static optimize_mode mode_of(const backend *b, const vyre_compile_options *options) {
+  switch (options->optimize) {
+  case VYRE_OPTIMIZE_NONE: return OPTIMIZE_NOTHING;
+  case VYRE_OPTIMIZE_SELECTED: return OPTIMIZE_SELECTED;
+  case VYRE_OPTIMIZE_DEFAULT: break;
+  }
+  bool is_plain = options->tier == VYRE_TIER_QUICK || b == backend_oracle();
+  return is_plain ? OPTIMIZE_NOTHING : OPTIMIZE_SELECTED;
+}
+
+vyre_status executable_optimize(vyre_program *program, const backend *b,
+                                const vyre_compile_options *options, vyre_program **out,
+                                vyre_error *error) {
+  optimize_result made;
+  optimize_options how = {.mode = mode_of(b, options)};
+  vyre_status status = optimize_program(program, &how, &made, error);
+  *out = status == VYRE_OK ? vyre_program_retain(made.program) : NULL;
+  optimize_result_fini(&made);
+  return status;
 }
 
 // limited_compile, or a backend's compile_cached.
@@ -64,6 +84,11 @@ vyre_status executable_from_cache(vyre_program *program, const char *id,
                    "backend `%s` keeps no compiled code. Fix: compile the program", id);
 }
 
+// Of a limit when some of it was spent; 0 would be none.
+static uint64_t time_left(uint64_t limit_ns, uint64_t spent_ns) {
+  return spent_ns < limit_ns ? limit_ns - spent_ns : 1;
+}
+
 vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compile_options *options,
                          vyre_executable **out, vyre_error *error) {
   FPENV_SCOPE;
@@ -74,7 +99,15 @@ vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compi
   *out = NULL;
   const backend *b = backend_find(id);
   if (!b) return backend_unknown(id, error);
-  return make(program, b, limited_compile, options, out, error);
+  vyre_compile_options rest = options ? *options : (vyre_compile_options){0};
+  uint64_t start = clock_now_ns();
+  vyre_program *optimized;
+  vyre_status status = executable_optimize(program, b, &rest, &optimized, error);
+  if (status != VYRE_OK) return status;
+  if (rest.timeout_ns) rest.timeout_ns = time_left(rest.timeout_ns, clock_now_ns() - start);
+  status = make(optimized, b, limited_compile, &rest, out, error);
+  vyre_program_release(optimized);
+  return status;
 }
 
 void vyre_executable_release(vyre_executable *e) {
@@ -84,6 +117,8 @@ void vyre_executable_release(vyre_executable *e) {
   vyre_program_release(e->program);
   free(e);
 }
+
+// ---- dispatch -----------------------------------------------------------------------------------
 
 // What another backend's device has, and this one does not, comes to the host first.
 static vyre_status bring_here(const vyre_executable *e, const launch *l, vyre_error *error) {

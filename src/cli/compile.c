@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backend/backend.h"
+#include "backend/executable.h"
 #include "cli/args.h"
 #include "cli/load.h"
 #include "cli/nearest.h"
@@ -14,6 +14,7 @@ typedef struct options {
   uint32_t form; // that `emit` names: first the stored ones, then the backends'
   uint64_t width;
   bool is_quick, is_polled, has_lines, wants_list;
+  bool is_plain; // without the optimizer
   opencl_words words;
 } options;
 
@@ -26,6 +27,7 @@ static const args_option compile_options[] = {
     {'r', "remarks", NULL},
     {'g', "lines", NULL},
     {'l', "list", NULL},
+    {'O', "no-opt", NULL},
     OPENCL_WORKGROUP_OPTION,
     {0, NULL, NULL},
 };
@@ -116,11 +118,17 @@ static vyre_status write_code(vyre_program *program, const options *o, json_t **
 // What is to be said in JSON has its remarks in *remarks instead of in a file.
 static vyre_status emit(const options *o, json_t **remarks, size_t *size, vyre_error *error) {
   loaded l;
+  vyre_program *made = NULL;
+  vyre_compile_options how = {.tier = o->is_quick ? VYRE_TIER_QUICK : VYRE_TIER_FULL,
+                              .optimize = o->is_plain ? VYRE_OPTIMIZE_NONE : VYRE_OPTIMIZE_DEFAULT};
   vyre_status status = load_program(o->file, &o->words, &l, error);
   if (status != VYRE_OK) return status;
-  status = o->form < STORED_FORMS
-               ? save_program(l.program, o->path, stored_forms[o->form].form, size, error)
-               : write_code(l.program, o, remarks, size, error);
+  status = executable_optimize(l.program, NULL, &how, &made, error);
+  if (status == VYRE_OK && o->form < STORED_FORMS)
+    status = save_program(made, o->path, stored_forms[o->form].form, size, error);
+  else if (status == VYRE_OK)
+    status = write_code(made, o, remarks, size, error);
+  vyre_program_release(made);
   load_free(&l);
   return status;
 }
@@ -146,6 +154,7 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
     case 'r': o->emit = "remarks"; break;
     case 'g': o->has_lines = true; break;
     case 'l': o->wants_list = true; break;
+    case 'O': o->is_plain = true; break;
     case ARGS_WORD:
       if (o->file) {
         cli_usage(c, "one program at a time: `%s` is too many", a.value);
@@ -200,8 +209,9 @@ const command compile_command = {
     "usage: vyre compile FILE[:KERNEL] --emit=FORM [-o OUT] [--json]\n"
     "       vyre compile --list [--json]\n"
     "\n"
-    "Writes a program in another form: text, wire, or one that a backend offers, such as opencl,\n"
-    "llvm and asm. remarks say what was done with each region: what runs in vectors, what was\n"
+    "Writes what a program becomes: after the optimizer's passes, as text or wire, or in a form\n"
+    "that a backend offers, such as opencl, llvm and asm. remarks say what was done with each "
+    "region: what runs in vectors, what was\n"
     "checked once for many, which rows were jammed, and what was declined and why.\n"
     "\n"
     "options:\n"
@@ -210,7 +220,8 @@ const command compile_command = {
     "  -r, --remarks         the same as --emit=remarks\n"
     "  -o, --output OUT      where to write; standard output otherwise\n"
     "  -w, --width N         lanes for llvm and asm; 0: as the backend chooses\n"
-    "  -q, --quick           as the first, quick compilation does\n"
+    "  -q, --quick           as the first, quick compilation does, without passes\n"
+    "      --no-opt          the program as it is, without passes\n"
     "  -g, --lines           llvm and asm: with the lines of the program's text\n"
     "      --polled          opencl: with the stop flag that time limits need\n"
     "      --json            say what was written, as JSON\n"

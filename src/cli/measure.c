@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/measure.h"
 
-#include "backend/backend.h"
+#include "backend/executable.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/show.h"
@@ -144,8 +144,9 @@ vyre_status measure_compile(const measure *m, const char *backend, vyre_executab
   optimize_result optimized;
   uint64_t lengths[LIMIT_BUFFERS];
   optimize_options options = {.lengths = capture_lengths(&m->inputs, lengths) ? lengths : NULL};
+  vyre_compile_options as_it_is = {.optimize = VYRE_OPTIMIZE_NONE};
   vyre_status status = optimize_program(m->program.program, &options, &optimized, error);
-  if (status == VYRE_OK) status = vyre_compile(optimized.program, backend, NULL, out, error);
+  if (status == VYRE_OK) status = vyre_compile(optimized.program, backend, &as_it_is, out, error);
   optimize_result_fini(&optimized);
   return status;
 }

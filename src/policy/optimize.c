@@ -58,8 +58,9 @@ static vyre_status select_region(const vyre_program *p, uint32_t r, const optimi
   vyre_status status = get_index(&index, error);
   if (status == VYRE_OK) status = region_stats(p, r, o, &stats, error);
   if (status != VYRE_OK) return status;
-  char key[HINTS_KEY];
-  hints_region_key(o->known_as ? o->known_as : program_fingerprint(p), p->regions[r].name, key);
+  char key[HINTS_KEY] = "";
+  if (o->hints)
+    hints_region_key(o->known_as ? o->known_as : program_fingerprint(p), p->regions[r].name, key);
   select_input input = {.profiles = profiles,
                         .stats = &stats,
                         .region = p->regions[r].name,

@@ -9,7 +9,7 @@
 #ifndef VYRE_RUNTIME_CODE_H
 #define VYRE_RUNTIME_CODE_H
 
-#include "backend/backend.h"
+#include "backend/executable.h"
 #include "policy/optimize.h"
 #include "policy/variant_name.h"
 #include "runtime/evidence.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A program is hashed when its identity is first asked for, and only then.
-#include "ir/program.h"
-#include "policy/optimize.h"
+// A program is hashed when its identity is first asked for, and only then; and it is optimized on
+// its way to every backend but the oracle.
+#include "backend/executable.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -64,10 +64,36 @@ static void threads_agree_on_an_identity(void **state) {
   vyre_program_release(again);
 }
 
+static uint64_t compiled_size(vyre_program *p, const char *backend, vyre_compile_options options) {
+  vyre_executable *e;
+  vyre_error error;
+  if (vyre_compile(p, backend, &options, &e, &error) != VYRE_OK) fail_msg("%s", error.message);
+  uint64_t size = executable_program(e)->stats.instruction_count;
+  vyre_executable_release(e);
+  return size;
+}
+
+static void every_compile_is_optimized(void **state) {
+  (void)state;
+  vyre_program *p = parse();
+  uint64_t plain = p->stats.instruction_count;
+  const char *usual = backend_usual()->id, *oracle = backend_oracle()->id;
+  assert_true(compiled_size(p, usual, (vyre_compile_options){0}) < plain);
+  assert_int_equal(compiled_size(p, usual, (vyre_compile_options){.tier = VYRE_TIER_QUICK}), plain);
+  assert_int_equal(compiled_size(p, oracle, (vyre_compile_options){0}), plain);
+  vyre_compile_options none = {.optimize = VYRE_OPTIMIZE_NONE};
+  assert_int_equal(compiled_size(p, usual, none), plain);
+  vyre_compile_options selected = {.tier = VYRE_TIER_QUICK, .optimize = VYRE_OPTIMIZE_SELECTED};
+  assert_true(compiled_size(p, usual, selected) < plain);
+  assert_true(compiled_size(p, oracle, selected) < plain);
+  vyre_program_release(p);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(passes_hash_nothing),
       cmocka_unit_test(threads_agree_on_an_identity),
+      cmocka_unit_test(every_compile_is_optimized),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
