@@ -63,12 +63,12 @@ static double command_ms(const char *vyre, const char *path, const char *kernel)
 
 // The first kernel of the file.
 static double vyre_ms(const char *path, const char *text, size_t size, const char *kernel) {
-  static const vyre_opencl_local locals[] = {{"t", 4096}};
-  vyre_opencl_options options = {.kernel = kernel, .locals = locals, .local_count = 1};
+  static const vyre_source_local locals[] = {{"t", 4096}};
+  vyre_source_options options = {.entry = kernel, .locals = locals, .local_count = 1};
   vyre_program *program;
   vyre_error error;
   uint64_t start = clock_now_ns();
-  vyre_status status = vyre_program_from_opencl(text, size, path, &options, &program, &error);
+  vyre_status status = vyre_program_from("opencl", text, size, path, &options, &program, &error);
   uint64_t end = clock_now_ns();
   if (status != VYRE_OK) return -1;
   vyre_program_release(program);
@@ -83,11 +83,12 @@ static ratios compare(const char *command, const char *path) {
   char *text;
   size_t size;
   vyre_error error;
-  vyre_opencl_kernel *kernels;
+  vyre_source_entry *kernels;
   uint32_t count;
   ratios made = {0};
   if (file_read(path, (size_t)1 << 26, &text, &size, &error) != VYRE_OK) return made;
-  if (vyre_opencl_kernels(text, size, path, "", &kernels, &count, &error) != VYRE_OK || !count) {
+  if (vyre_source_entries("opencl", text, size, path, "", &kernels, &count, &error) != VYRE_OK ||
+      !count) {
     free(text);
     return made;
   }

@@ -146,9 +146,9 @@ typedef struct vyre_buffer_info {
 
 typedef struct vyre_region_info {
   const char *name;
-  uint32_t rank;         /* 1 to 3 */
-  uint32_t workgroup[3]; /* the declared size */
-  bool is_elastic;       /* the workgroup is only a launch shape */
+  uint32_t rank;             /* 1 to 3 */
+  uint32_t workgroup[3];     /* the declared size */
+  bool is_elastic;           /* the workgroup is only a launch shape */
   const char *rigid_because; /* what depends on it: "barrier", "local_id", ...; NULL: elastic */
   uint32_t shared_bytes;
 } vyre_region_info;
@@ -185,61 +185,79 @@ VYRE_API vyre_status vyre_program_extents(const vyre_program *program, const vyr
                                           uint64_t *lengths, uint64_t (*grids)[3],
                                           vyre_error *error);
 
-/* ---- OpenCL C -------------------------------------------------------------------------------- */
+/* ---- source languages ------------------------------------------------------------------------ */
 
-/* docs/OPENCL.md says how a kernel becomes a program. The frontend is a module that is opened by
- * the first of these calls; they may be made from any thread. */
+/* A program is made from a source in one of the languages of a table: vyre's own text and wire
+ * form, and OpenCL C (docs/OPENCL.md says how a kernel becomes a program), whose frontend is a
+ * module that is opened when it is first needed. These calls may be made from any thread. */
 
-typedef struct vyre_opencl_local {
+typedef struct vyre_language_info {
+  const char *name;     /* "opencl": stable, what the calls below take */
+  const char *title;    /* "OpenCL C" */
+  const char *suffixes; /* of its files, separated by spaces: ".cl" */
+  bool has_launch;      /* a program is made for a launch: workgroup, rank and locals count */
+} vyre_language_info;
+
+VYRE_API uint32_t vyre_language_count(void);
+VYRE_API vyre_language_info vyre_language(uint32_t index); /* zeros past the end */
+/* The language of a source, by its first bytes (`size` may be 0) and then by the end of its name;
+ * "text" when nothing says otherwise. */
+VYRE_API const char *vyre_language_guess(const char *name, const void *data, size_t size);
+
+typedef struct vyre_source_local {
   const char *name;    /* of an argument that points to local memory */
   uint64_t size_bytes; /* of the array that it points to */
-} vyre_opencl_local;
+} vyre_source_local;
 
-typedef struct vyre_opencl_options {
-  const char *kernel;        /* NULL: the only one of the file */
+/* What does not mean anything in a language is not looked at. */
+typedef struct vyre_source_options {
+  const char *entry;         /* NULL: the only one of the source */
   const char *build_options; /* "-DN=4 -Iinclude -cl-single-precision-constant"; NULL: none */
-  uint32_t workgroup[3];     /* zeros: as the kernel states, else 64, 1, 1 */
-  uint32_t rank;             /* axes of the grid, 1 to 3; 0: as the kernel states or uses */
-  uint64_t global_offset[3]; /* added to get_global_id */
-  const vyre_opencl_local *locals;
+  uint32_t workgroup[3];     /* zeros: as the entry states, else 64, 1, 1 */
+  uint32_t rank;             /* axes of the grid, 1 to 3; 0: as the entry states or uses */
+  uint64_t global_offset[3]; /* added to global ids */
+  const vyre_source_local *locals;
   uint32_t local_count;
-} vyre_opencl_options;
+} vyre_source_options;
 
-/* Makes a program from one kernel. Its grid is in the parameters grid_x, grid_y, grid_z, which
- * follow the kernel's own, unless the kernel states its grid and `rank` is 0. `name` is the path of the source, for messages and includes; it and
- * `options` may be NULL. */
-VYRE_API vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *name,
-                                              const vyre_opencl_options *options,
-                                              vyre_program **out, vyre_error *error);
+/* Makes a program from one entry of a source. Where the language has launches, its grid is in the
+ * parameters grid_x, grid_y, grid_z, which follow the entry's own, unless the entry states its grid
+ * and `rank` is 0. `name` is the path of the source, for messages and includes; it and `options`
+ * may be NULL. */
+VYRE_API vyre_status vyre_program_from(const char *language, const void *source, size_t size,
+                                       const char *name, const vyre_source_options *options,
+                                       vyre_program **out, vyre_error *error);
 
-typedef enum vyre_opencl_space {
-  VYRE_OPENCL_VALUE = 0, /* passed by value */
-  VYRE_OPENCL_GLOBAL,
-  VYRE_OPENCL_CONSTANT,
-  VYRE_OPENCL_LOCAL,
-  VYRE_OPENCL_OTHER /* images, samplers, pipes: no program is made from such a kernel */
-} vyre_opencl_space;
+typedef enum vyre_source_space {
+  VYRE_SPACE_VALUE = 0, /* passed by value */
+  VYRE_SPACE_GLOBAL,
+  VYRE_SPACE_CONSTANT,
+  VYRE_SPACE_LOCAL,
+  VYRE_SPACE_OTHER /* images, samplers, pipes: no program is made from such an entry */
+} vyre_source_space;
 
-typedef struct vyre_opencl_arg {
+typedef struct vyre_source_arg {
   const char *name;
-  const char *type; /* as OpenCL C writes it, of what is pointed to for pointers: "float4" */
-  vyre_opencl_space space;
+  const char *type; /* as the language writes it, of what is pointed to for pointers: "float4" */
+  vyre_source_space space;
   uint64_t size_bytes; /* of that type */
   bool is_const;       /* a pointer to const */
-} vyre_opencl_arg;
+} vyre_source_arg;
 
-typedef struct vyre_opencl_kernel {
+typedef struct vyre_source_entry {
   const char *name;
   uint32_t line;         /* in the file that holds it */
-  uint32_t workgroup[3]; /* reqd_work_group_size; zeros where not stated */
+  uint32_t workgroup[3]; /* that it requires; zeros where not stated */
   uint32_t arg_count;
-  const vyre_opencl_arg *args;
-} vyre_opencl_kernel;
+  const vyre_source_arg *args;
+} vyre_source_entry;
 
-/* Lists the kernels of a source. One vyre_free of *out frees all of it. */
-VYRE_API vyre_status vyre_opencl_kernels(const char *text, size_t size, const char *name,
-                                         const char *build_options, vyre_opencl_kernel **out,
-                                         uint32_t *count, vyre_error *error);
+/* Lists the entries of a source; none where a source of the language is one program. One vyre_free
+ * of *out frees all of it. */
+VYRE_API vyre_status vyre_source_entries(const char *language, const void *source, size_t size,
+                                         const char *name, const char *build_options,
+                                         vyre_source_entry **out, uint32_t *count,
+                                         vyre_error *error);
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -472,9 +490,9 @@ VYRE_API vyre_status vyre_kernel_submit(vyre_kernel *kernel, const vyre_dispatch
 VYRE_API bool vyre_completion_is_done(const vyre_completion *completion);
 VYRE_API vyre_status vyre_completion_wait(vyre_completion *completion, vyre_error *error);
 /* Memory that a runtime owns, zeroed at first. A device with memory of its own keeps what it worked
- * on there: it is copied when another device, or vyre_buffer_read, needs it, and not before; and the
- * choice of a device counts what would have to be copied. A buffer is freed before its runtime, and
- * not used by two calls at once when one of them writes it. */
+ * on there: it is copied when another device, or vyre_buffer_read, needs it, and not before; and
+ * the choice of a device counts what would have to be copied. A buffer is freed before its runtime,
+ * and not used by two calls at once when one of them writes it. */
 VYRE_API vyre_status vyre_buffer_new(vyre_runtime *runtime, size_t size_bytes, vyre_buffer **out,
                                      vyre_error *error);
 VYRE_API void vyre_buffer_free(vyre_buffer *buffer);

@@ -28,17 +28,17 @@ _vyre() {
     return
   fi
   case $command in
-  check) options="--quiet --workgroup" ;;
+  check) options="--quiet --workgroup --language" ;;
   fmt) options="--write --check" ;;
-  info) options="--workgroup" ;;
-  convert) options="--output --to --workgroup" ;;
-  opt) options="--passes --profile --everything --learned --report --dump-after --stop-after --list --output --workgroup" ;;
-  compile) options="--emit --list --no-opt --output --width --quick --polled --remarks --lines --workgroup" ;;
+  info) options="--workgroup --language" ;;
+  convert) options="--output --to --workgroup --language" ;;
+  opt) options="--passes --profile --everything --learned --report --dump-after --stop-after --list --output --workgroup --language" ;;
+  compile) options="--emit --list --no-opt --output --width --quick --polled --remarks --lines --workgroup --language" ;;
   conform) options="--backend --device --seed --count --seconds --suite --shrink --replay --out" ;;
-  certify) options="--backend --default --rounds --grid --dry-run" ;;
-  tune) options="--backend --again --rounds --grid --dry-run" ;;
+  certify) options="--backend --default --rounds --grid --language --dry-run" ;;
+  tune) options="--backend --again --rounds --grid --language --dry-run" ;;
   profile) options="--yes" ;;
-  run) options="--print --out --grid --workgroup --backend --repeat --explain --timeout --fuel" ;;
+  run) options="--print --out --grid --workgroup --backend --repeat --explain --timeout --fuel --language" ;;
   *) options="" ;;
   esac
   case $before in
@@ -56,6 +56,10 @@ _vyre() {
     ;;
   -e | --emit)
     mapfile -t COMPREPLY < <(compgen -W "$(vyre compile --list 2>/dev/null | awk '{ print $1 }')" -- "$word")
+    return
+    ;;
+  --language)
+    mapfile -t COMPREPLY < <(compgen -W "text wire opencl" -- "$word")
     return
     ;;
   --suite)

@@ -45,6 +45,7 @@ complete -c vyre -l json -d "results and errors as JSON"
 complete -c vyre -l help -d "how to use the command"
 
 complete -c vyre -n "__fish_seen_subcommand_from check" -s q -l quiet -d "only mistakes"
+complete -c vyre -n "__fish_seen_subcommand_from check info convert opt compile run certify tune" -l language -x -a "text wire opencl" -d "of the source"
 complete -c vyre -n "__fish_seen_subcommand_from check info convert opt compile" -l workgroup -x -d "of an OpenCL C kernel"
 complete -c vyre -n "__fish_seen_subcommand_from fmt" -s w -l write -d "change the files"
 complete -c vyre -n "__fish_seen_subcommand_from fmt" -s c -l check -d "only name unformatted files"

@@ -251,6 +251,7 @@ const command certify_command = {
     "  -r, --rounds N      samples of each (3); up to three times as many where noise hides the\n"
     "                      winner\n"
     "  -g, --grid X[,Y[,Z]], -DNAME=VALUE, -Idir, -cl-...   as in `vyre run`\n"
+    "      --language NAME what FILE is written in, where its name does not say\n"
     "      --dry-run       write nothing\n"
     "      --json          the same as JSON\n"
     "\n"

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const args_option check_options[] = {
-    {'q', "quiet", NULL}, OPENCL_WORKGROUP_OPTION, {0, NULL, NULL}};
+static const args_option check_options[] = {{'q', "quiet", NULL}, SOURCE_OPTIONS, {0, NULL, NULL}};
 
 static json_t *file_json(const char *path, const vyre_program *p, const vyre_error *error) {
   json_t *o = json_object();
@@ -24,7 +23,7 @@ static json_t *file_json(const char *path, const vyre_program *p, const vyre_err
 }
 
 // Adds to `files` when there is one; prints otherwise.
-static int check_file(const cli *c, const char *path, const opencl_words *words, bool quiet,
+static int check_file(const cli *c, const char *path, const source_words *words, bool quiet,
                       json_t *files) {
   loaded l;
   vyre_error error;
@@ -43,38 +42,40 @@ static int check_file(const cli *c, const char *path, const opencl_words *words,
   return cli_exit_code(status);
 }
 
-// All kernels of an OpenCL C file; what is wrong with the file itself shows with the first.
-static int check_kernels(const cli *c, const char *path, const opencl_words *words, bool quiet,
+// All entries of a file; what is wrong with the file itself shows with the first.
+static int check_entries(const cli *c, const char *path, const source_words *words, bool quiet,
                          json_t *files) {
   char *text = NULL;
   size_t size;
   vyre_error error;
-  vyre_opencl_kernel *kernels = NULL;
+  vyre_source_entry *entries = NULL;
+  const char *language = load_language(path, words).name;
   uint32_t count = 0;
   int code = EXIT_FINE;
   if (file_read(path, LIMIT_SOURCE_BYTES, &text, &size, &error) != VYRE_OK ||
-      opencl_kernels(text, size, path, words, &kernels, &count, &error) != VYRE_OK || count < 2) {
+      source_entries(language, text, size, path, words, &entries, &count, &error) != VYRE_OK ||
+      count < 2) {
     code = check_file(c, path, words, quiet, files);
   }
   for (uint32_t i = 0; i < count && count > 1; i++) {
     strbuf one = {0};
-    strbuf_printf(&one, "%s:%s", path, kernels[i].name);
+    strbuf_printf(&one, "%s:%s", path, entries[i].name);
     char *name = strbuf_take(&one, NULL);
     int now = name ? check_file(c, name, words, quiet, files) : EXIT_ENVIRONMENT;
     if (now > code) code = now;
     free(name);
   }
-  vyre_free(kernels);
+  vyre_free(entries);
   free(text);
   return code;
 }
 
-static int check_all(const cli *c, int count, char **paths, const opencl_words *words, bool quiet) {
+static int check_all(const cli *c, int count, char **paths, const source_words *words, bool quiet) {
   int code = EXIT_FINE;
   json_t *files = c->json ? json_array() : NULL;
   for (int i = 0; i < count; i++) {
-    bool has_kernels = load_is_opencl(paths[i]) && access(paths[i], F_OK) == 0;
-    int now = has_kernels ? check_kernels(c, paths[i], words, quiet, files)
+    bool has_entries = load_language(paths[i], words).has_launch && access(paths[i], F_OK) == 0;
+    int now = has_entries ? check_entries(c, paths[i], words, quiet, files)
                           : check_file(c, paths[i], words, quiet, files);
     if (now > code) code = now;
   }
@@ -85,21 +86,21 @@ static int check_all(const cli *c, int count, char **paths, const opencl_words *
 static int run(cli *c, int argc, char **argv) {
   bool quiet = false;
   int count = 0, code = EXIT_FINE;
-  opencl_words words = {0};
+  source_words words = {0};
   args a = args_begin(c, check_options, argc, argv);
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END && code == EXIT_FINE;) {
     bool ok = letter != ARGS_ERROR;
     if (letter == 'q')
       quiet = true;
-    else if (ok && !opencl_take(&words, &a, letter, &ok))
+    else if (ok && !source_take(&words, &a, letter, &ok))
       argv[count++] = a.value; // behind what was read
     if (!ok) code = EXIT_USAGE;
   }
   if (code == EXIT_FINE && !count)
     code = cli_usage(c, "no file is named. Fix: run `vyre check FILE ...`");
   if (code == EXIT_FINE) code = check_all(c, count, argv, &words, quiet);
-  opencl_free(&words);
+  source_words_free(&words);
   return code;
 }
 
@@ -114,7 +115,7 @@ const command check_command = {
     "options:\n"
     "  -q, --quiet   say nothing about files that are fine\n"
     "      --json    one object per file\n"
-    "\n" OPENCL_HELP "\n"
+    "\n" SOURCE_HELP "\n"
     "exit status: 0 all are fine, 1 a program is wrong, 3 a file cannot be read\n"
     "\n"
     "examples:\n"

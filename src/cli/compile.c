@@ -15,7 +15,7 @@ typedef struct options {
   uint64_t width;
   bool is_quick, is_polled, has_lines, wants_list;
   bool is_plain; // without the optimizer
-  opencl_words words;
+  source_words words;
 } options;
 
 static const args_option compile_options[] = {
@@ -28,7 +28,7 @@ static const args_option compile_options[] = {
     {'g', "lines", NULL},
     {'l', "list", NULL},
     {'O', "no-opt", NULL},
-    OPENCL_WORKGROUP_OPTION,
+    SOURCE_OPTIONS,
     {0, NULL, NULL},
 };
 
@@ -141,7 +141,7 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END;) {
     bool ok = true;
-    if (opencl_take(&o->words, &a, letter, &ok)) {
+    if (source_take(&o->words, &a, letter, &ok)) {
       if (!ok) return false;
       continue;
     }
@@ -200,7 +200,7 @@ static int run(cli *c, int argc, char **argv) {
   options o;
   int code = EXIT_USAGE;
   if (read_options(c, argc, argv, &o)) code = o.wants_list ? list_forms(c) : write_form(c, &o);
-  opencl_free(&o.words);
+  source_words_free(&o.words);
   return code;
 }
 
@@ -225,7 +225,7 @@ const command compile_command = {
     "  -g, --lines           llvm and asm: with the lines of the program's text\n"
     "      --polled          opencl: with the stop flag that time limits need\n"
     "      --json            say what was written, as JSON\n"
-    "\n" OPENCL_HELP "\n"
+    "\n" SOURCE_HELP "\n"
     "examples:\n"
     "  vyre compile saxpy.vyre --emit=opencl\n"
     "  vyre compile saxpy.vyre --remarks\n"

@@ -8,14 +8,14 @@
 static const args_option convert_options[] = {
     {'o', "output", "a file"},
     {'t', "to", "text or wire"},
-    OPENCL_WORKGROUP_OPTION,
+    SOURCE_OPTIONS,
     {0, NULL, NULL},
 };
 
 typedef struct wanted {
   const char *from, *path;
   save_form to;
-  opencl_words words;
+  source_words words;
 } wanted;
 
 static vyre_status convert(const wanted *w, size_t *size, vyre_error *error) {
@@ -32,7 +32,7 @@ static int read_options(const cli *c, int argc, char **argv, wanted *w) {
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END;) {
     bool ok = letter != ARGS_ERROR;
-    if (!ok || opencl_take(&w->words, &a, letter, &ok)) {
+    if (!ok || source_take(&w->words, &a, letter, &ok)) {
       if (!ok) return EXIT_USAGE;
       continue;
     }
@@ -79,7 +79,7 @@ static int run(cli *c, int argc, char **argv) {
   wanted w = {.to = SAVE_BY_NAME};
   int code = read_options(c, argc, argv, &w);
   if (code == EXIT_FINE) code = run_wanted(c, &w);
-  opencl_free(&w.words);
+  source_words_free(&w.words);
   return code;
 }
 
@@ -95,7 +95,7 @@ const command convert_command = {
     "  -o, --output OUT      where to write; - is standard output\n"
     "  -t, --to text|wire    the form, whatever the name says\n"
     "      --json            say what was written, as JSON\n"
-    "\n" OPENCL_HELP "\n"
+    "\n" SOURCE_HELP "\n"
     "examples:\n"
     "  vyre convert saxpy.vyre -o saxpy.vyreb\n"
     "  vyre convert saxpy.vyreb                # shows it as text\n"

@@ -616,7 +616,7 @@ static int run(cli *c, int argc, char **argv) {
   }
   if (!e.op) return cli_usage(c, "no op is named. Fix: run `vyre explain OP`, or name its file");
   // The file of a program stands for the program.
-  if (access(e.op, F_OK) == 0 || load_is_opencl(e.op)) {
+  if (access(e.op, F_OK) == 0 || load_language(e.op, NULL).has_launch) {
     if (load_program(e.op, NULL, &l, &error) != VYRE_OK) return cli_error(c, &error);
     uint8_t print[HASH_BYTES];
     char hex[HASH_HEX];

@@ -14,7 +14,7 @@ static const args_option fmt_options[] = {
 
 static vyre_status format_loaded(const loaded *l, const char *path, char **text, size_t *size,
                                  vyre_error *error) {
-  if (l->is_wire)
+  if (!strcmp(l->language.name, "wire"))
     return error_set(
         error, VYRE_ERROR_ARGUMENT,
         "`%s` is in wire form, which has one layout only. Fix: `vyre convert %s` shows "
@@ -30,11 +30,12 @@ static vyre_status format_file(const char *path, fmt_mode mode, bool quiet, bool
   char *text = NULL;
   size_t size = 0;
   *changed = false;
-  if (load_is_opencl(path))
+  vyre_language_info language = load_language(path, NULL);
+  if (language.has_launch)
     return error_set(error, VYRE_ERROR_ARGUMENT,
-                     "`%s` is OpenCL C, which has formatters of its own. Fix: use clang-format; "
+                     "`%s` is %s, which has formatters of its own. Fix: use clang-format; "
                      "`vyre convert %s` shows the program",
-                     path, path);
+                     path, language.title, path);
   vyre_status status = load_program(path, NULL, &l, error);
   if (status != VYRE_OK) return status;
   status = format_loaded(&l, path, &text, &size, error);

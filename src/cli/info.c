@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const args_option info_options[] = {OPENCL_WORKGROUP_OPTION, {0, NULL, NULL}};
+static const args_option info_options[] = {SOURCE_OPTIONS, {0, NULL, NULL}};
 
 static const char *access_name(vyre_access access) {
   return access == VYRE_READ ? "read" : access == VYRE_WRITE ? "write" : "readwrite";
@@ -73,7 +73,7 @@ static void show_program(const char *path, const loaded *l) {
   char hex[HASH_HEX];
   vyre_program_fingerprint(p, fingerprint);
   hash_hex(fingerprint, hex);
-  printf("program %s (%s, %s)\n", vyre_program_name(p), path, load_form_name(l));
+  printf("program %s (%s, %s)\n", vyre_program_name(p), path, l->language.title);
   printf("fingerprint %s\n", hex);
   uint32_t ulp = vyre_program_fast_ulp(p);
   if (ulp) printf("arithmetic fast, within %u ULP\n", ulp);
@@ -143,15 +143,12 @@ static json_t *program_json(const char *path, const loaded *l) {
   vyre_program_fingerprint(p, fingerprint);
   hash_hex(fingerprint, hex);
   return json_pack("{s:o, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "file", cli_text(path), "form",
-                   l->is_opencl ? "opencl"
-                   : l->is_wire ? "wire"
-                                : "text",
-                   "program", vyre_program_name(p), "fingerprint", hex, "fast_ulp",
-                   (int)vyre_program_fast_ulp(p), "params", params, "buffers", buffers_json(p),
-                   "regions", regions_json(p), "statistics", stats);
+                   l->language.name, "program", vyre_program_name(p), "fingerprint", hex,
+                   "fast_ulp", (int)vyre_program_fast_ulp(p), "params", params, "buffers",
+                   buffers_json(p), "regions", regions_json(p), "statistics", stats);
 }
 
-static int show(const cli *c, const char *path, const opencl_words *words) {
+static int show(const cli *c, const char *path, const source_words *words) {
   loaded l;
   vyre_error error;
   if (load_program(path, words, &l, &error) != VYRE_OK) return cli_error(c, &error);
@@ -165,13 +162,13 @@ static int show(const cli *c, const char *path, const opencl_words *words) {
 
 static int run(cli *c, int argc, char **argv) {
   const char *path = NULL;
-  opencl_words words = {0};
+  source_words words = {0};
   int code = EXIT_FINE;
   args a = args_begin(c, info_options, argc, argv);
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END && code == EXIT_FINE;) {
     bool ok = letter != ARGS_ERROR;
-    if (!ok || opencl_take(&words, &a, letter, &ok))
+    if (!ok || source_take(&words, &a, letter, &ok))
       code = ok ? EXIT_FINE : EXIT_USAGE;
     else if (path)
       code = cli_usage(c, "one program at a time: `%s` is too many", a.value);
@@ -181,7 +178,7 @@ static int run(cli *c, int argc, char **argv) {
   if (code == EXIT_FINE && !path)
     code = cli_usage(c, "no program is named. Fix: run `vyre info FILE`");
   if (code == EXIT_FINE) code = show(c, path, &words);
-  opencl_free(&words);
+  source_words_free(&words);
   return code;
 }
 
@@ -192,7 +189,7 @@ const command info_command = {
     "Shows what a program takes and how it is made. A region is elastic when its workgroup is\n"
     "only a launch shape, and rigid when its body depends on it; what it depends on is named.\n"
     "The fingerprint is the program's identity: names of values and comments do not count.\n"
-    "\n" OPENCL_HELP "\n"
+    "\n" SOURCE_HELP "\n"
     "examples:\n"
     "  vyre info saxpy.vyre\n"
     "  vyre info saxpy.vyreb --json\n",

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// Programs from files: OpenCL C (.cl), text or wire form, the last two told apart by the first
-// byte;
-// `-` is standard input. FILE:ENTRY names one of a file's kernels. The caller releases the program.
-// Any thread.
+// Programs from files, in the language that the words, the first bytes or the name say; `-` is
+// standard input. FILE:ENTRY names one of a file's entries. The caller releases the program. Any
+// thread.
 #ifndef VYRE_CLI_LOAD_H
 #define VYRE_CLI_LOAD_H
 
-#include "cli/opencl.h"
+#include "cli/source.h"
 
 typedef struct loaded {
   vyre_program *program;
-  bool is_wire, is_opencl;
+  vyre_language_info language;
   char *source; // the bytes of the file; freed by load_free
   size_t size;
 } loaded;
 
-// `words` (may be NULL) is for OpenCL C only.
-vyre_status load_program(const char *path, const opencl_words *words, loaded *out,
+// `words` may be NULL.
+vyre_status load_program(const char *path, const source_words *words, loaded *out,
                          vyre_error *error);
 void load_free(loaded *l);
-bool load_is_opencl(const char *path); // by its name, with or without :ENTRY
-const char *load_form_name(const loaded *l);
+// The language of a file that was not read yet, by the words and its name.
+vyre_language_info load_language(const char *path, const source_words *words);
 
 #endif

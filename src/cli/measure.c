@@ -51,6 +51,7 @@ static bool read_backend(measure *m, const args *a) {
 }
 
 bool measure_option(measure *m, const args *a, int letter) {
+  bool ok;
   switch (letter) {
   case 'b': return read_backend(m, a);
   case 'r': return read_rounds(m, a);
@@ -59,7 +60,8 @@ bool measure_option(measure *m, const args *a, int letter) {
     m->grid_count = 1;
     for (const char *p = a->value; *p; p++) m->grid_count += *p == ',';
     return args_extents(a, "--grid", max_extent, 1, m->grid);
-  case ARGS_BUILD: opencl_add_option(&m->opencl, a->value); return true;
+  case SOURCE_LANGUAGE: return source_take(&m->source, a, letter, &ok) && ok;
+  case ARGS_BUILD: source_add_option(&m->source, a->value); return true;
   case ARGS_WORD:
     if (m->file) return vec_push(&m->words, a->value);
     m->file = a->value;
@@ -77,14 +79,14 @@ bool measure_wants(const measure *m, const char *backend) {
 // ---- inputs and answer --------------------------------------------------------------------------
 
 static vyre_status load(measure *m, vyre_error *error) {
-  if (load_is_opencl(m->file)) {
+  if (load_language(m->file, &m->source).has_launch) {
     size_t kept = 0;
     for (size_t i = 0; i < m->words.count; i++)
-      if (!opencl_take_local(&m->opencl, m->words.at[i])) m->words.at[kept++] = m->words.at[i];
+      if (!source_take_local(&m->source, m->words.at[i])) m->words.at[kept++] = m->words.at[i];
     m->words.count = kept;
-    m->opencl.rank = m->grid_count;
+    m->source.rank = m->grid_count;
   }
-  vyre_status status = load_program(m->file, &m->opencl, &m->program, error);
+  vyre_status status = load_program(m->file, &m->source, &m->program, error);
   if (status != VYRE_OK) return status;
   return bind_words(m->program.program, m->words.at, m->words.count, m->grid, m->grid_count,
                     &m->bound, error);
@@ -134,7 +136,7 @@ void measure_end(measure *m) {
   capture_fini(&m->inputs);
   bind_free(&m->bound);
   load_free(&m->program);
-  opencl_free(&m->opencl);
+  source_words_free(&m->source);
   vec_free(&m->words);
   vec_free(&m->backends);
 }

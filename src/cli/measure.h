@@ -16,15 +16,13 @@
 // Of the options that both commands have. The letters g, b, r and N are taken.
 #define MEASURE_OPTIONS                                                                            \
   {'g', "grid", "extents such as 640,480"}, {'b', "backend", "an id that `vyre devices` lists"},   \
-      {'r', "rounds", "a number of samples"}, {                                                    \
-    'N', "dry-run", NULL                                                                           \
-  }
+      {'r', "rounds", "a number of samples"}, {'N', "dry-run", NULL}, SOURCE_LANGUAGE_OPTION
 
 typedef struct measure {
   const cli *cli;
   // From the command line.
   char *file;
-  opencl_words opencl;
+  source_words source;
   vec(char *) words;
   vec(const char *) backends; // empty: all
   uint64_t grid[3], rounds;

@@ -27,7 +27,7 @@ typedef struct output { // --out NAME=FILE or --print NAME[:COUNT]
 
 typedef struct options {
   char *file;
-  opencl_words opencl;
+  source_words source;
   const char *backend;
   vec(char *) words;
   vec(output) outputs;
@@ -57,6 +57,7 @@ static const args_option run_options[] = {
     {'T', "timeout", "seconds"},
     {'F', "fuel", "a number of operations"},
     {'e', "explain", NULL},
+    SOURCE_LANGUAGE_OPTION,
     {0, NULL, NULL},
 };
 
@@ -95,6 +96,8 @@ static bool read_grid(const args *a, options *o) {
 
 static bool read_option(const args *a, int letter, options *o) {
   output out;
+  bool ok;
+  if (letter == SOURCE_LANGUAGE) return source_take(&o->source, a, letter, &ok) && ok;
   switch (letter) {
   case 'g': return read_grid(a, o);
   case 'w': return args_extents(a, "--workgroup", UINT32_MAX, 1, o->workgroup);
@@ -109,7 +112,7 @@ static bool read_option(const args *a, int letter, options *o) {
     if (o->repeat >= 1 && o->repeat <= 1000000) return true;
     cli_usage(a->cli, "--repeat wants 1 to 1000000, not `%s`", a->value);
     return false;
-  case ARGS_BUILD: opencl_add_option(&o->opencl, a->value); return true;
+  case ARGS_BUILD: source_add_option(&o->source, a->value); return true;
   default:
     if (letter != ARGS_WORD) return false;
     if (o->file) return vec_push(&o->words, a->value);
@@ -118,14 +121,14 @@ static bool read_option(const args *a, int letter, options *o) {
   }
 }
 
-// What a kernel of OpenCL C is made with: sizes of local memory, and the launch.
-static void take_opencl(options *o) {
+// What a kernel is made with where the language has launches: sizes of local memory, the launch.
+static void take_launch(options *o) {
   size_t kept = 0;
   for (size_t i = 0; i < o->words.count; i++)
-    if (!opencl_take_local(&o->opencl, o->words.at[i])) o->words.at[kept++] = o->words.at[i];
+    if (!source_take_local(&o->source, o->words.at[i])) o->words.at[kept++] = o->words.at[i];
   o->words.count = kept;
-  o->opencl.rank = o->grid_count;
-  for (int k = 0; k < 3; k++) o->opencl.workgroup[k] = (uint32_t)o->workgroup[k];
+  o->source.rank = o->grid_count;
+  for (int k = 0; k < 3; k++) o->source.workgroup[k] = (uint32_t)o->workgroup[k];
   for (int k = 0; k < 3; k++) o->workgroup[k] = 0; // the program has it
 }
 
@@ -136,7 +139,7 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
   for (int letter; (letter = args_next(&a)) != ARGS_END;)
     if (!read_option(&a, letter, o)) return false;
   if (o->file) {
-    if (load_is_opencl(o->file)) take_opencl(o);
+    if (load_language(o->file, &o->source).has_launch) take_launch(o);
     return true;
   }
   cli_usage(c, "no program is named. Fix: run `vyre run FILE NAME=SPEC ...`");
@@ -399,7 +402,7 @@ static int run(cli *c, int argc, char **argv) {
   int code = EXIT_USAGE;
   bool is_late = false;
   if (read_options(c, argc, argv, &o)) {
-    vyre_status status = load_program(o.file, &o.opencl, &l, &error);
+    vyre_status status = load_program(o.file, &o.source, &l, &error);
     if (status == VYRE_OK) {
       status = run_program(c, &o, l.program, &error);
       load_free(&l);
@@ -407,7 +410,7 @@ static int run(cli *c, int argc, char **argv) {
     code = status == VYRE_OK ? EXIT_FINE : cli_error(c, &error);
     is_late = status == VYRE_ERROR_TIMEOUT;
   }
-  opencl_free(&o.opencl);
+  source_words_free(&o.source);
   vec_free(&o.words);
   vec_free(&o.outputs);
   if (!is_late) return code;
@@ -447,6 +450,8 @@ const command run_command = {
     "                             arguments as constants; worth it with --repeat\n"
     "      --timeout SECONDS      give up after that long, reading and compiling included\n"
     "      --fuel N               give up after N operations\n"
+    "      --language NAME        what FILE is written in, where its name does not say: text,\n"
+    "                             wire, opencl\n"
     "      --json                 results as JSON\n"
     "\n"
     "examples:\n"

@@ -189,6 +189,7 @@ const command tune_command = {
     "  -a, --again         measure everything again\n"
     "  -r, --rounds N      samples of each (3)\n"
     "  -g, --grid X[,Y[,Z]], -DNAME=VALUE, -Idir, -cl-...   as in `vyre run`\n"
+    "      --language NAME what FILE is written in, where its name does not say\n"
     "      --dry-run       write nothing\n"
     "      --json          the same as JSON\n"
     "\n"

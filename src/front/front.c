@@ -2,47 +2,95 @@
 #include "front/front.h"
 
 #include "base/error.h"
-#include "base/fork.h"
 #include "base/fpenv.h"
-#include "base/module.h"
+#include "base/strbuf.h"
+#include "front/opencl.h"
+#include "front/stored.h"
 #include "ir/limits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-// clang has locks of its own, which a child of fork() must not find taken: with VYRE_OK they are
-// held, until fork_let_go.
-static vyre_status open_front(const char *text, size_t size, const char *name, front_source *source,
-                              const front_module **module, vyre_error *error) {
-  if (!text && size)
-    return error_set(error, VYRE_ERROR_ARGUMENT, "there is no text. Fix: pass the source");
-  if (size > LIMIT_SOURCE_BYTES)
-    return error_set(error, VYRE_ERROR_LIMIT,
-                     "the source has %zu bytes, at most %zu are read. Fix: split it", size,
-                     LIMIT_SOURCE_BYTES);
-  if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) text += 3, size -= 3; // the mark of UTF-8
-  *source = (front_source){text, size, name && *name ? name : "<text>"};
-  const void *table;
-  vyre_status status = fork_hold(error);
-  if (status != VYRE_OK) return status;
-  status = module_find(FRONT_MODULE_FILE, FRONT_MODULE_SYMBOL, &table, error);
-  if (status == VYRE_OK && (*module = table)->abi_version != FRONT_ABI_VERSION)
-    status = error_set(error, VYRE_ERROR_BACKEND,
-                       "%s is of another version. Fix: install the one that came with libvyre",
-                       FRONT_MODULE_FILE);
-  if (status != VYRE_OK) fork_let_go();
-  return status;
+// Adding a language is adding its files and a line here. The first one is what a source without a
+// sign is taken for.
+static const front_language *const languages[] = {
+    &text_language,
+    &wire_language,
+    &opencl_language,
+};
+
+enum { LANGUAGE_COUNT = sizeof languages / sizeof *languages };
+
+// ---- the table ----------------------------------------------------------------------------------
+
+uint32_t vyre_language_count(void) {
+  return LANGUAGE_COUNT;
 }
 
-static bool are_locals_given(const vyre_opencl_options *o) {
+vyre_language_info vyre_language(uint32_t index) {
+  return index < LANGUAGE_COUNT ? languages[index]->info : (vyre_language_info){0};
+}
+
+static bool ends_with(const char *name, const char *end, size_t size) {
+  size_t length = strlen(name);
+  return size && length >= size && !memcmp(name + length - size, end, size);
+}
+
+static bool has_suffix(const char *name, const char *suffixes) {
+  for (const char *at = suffixes; *at; at += strspn(at, " ")) {
+    size_t size = strcspn(at, " ");
+    if (ends_with(name, at, size)) return true;
+    at += size;
+  }
+  return false;
+}
+
+const char *vyre_language_guess(const char *name, const void *data, size_t size) {
+  for (uint32_t i = 0; data && size && i < LANGUAGE_COUNT; i++)
+    if (languages[i]->first_byte == *(const unsigned char *)data) return languages[i]->info.name;
+  for (uint32_t i = 0; name && i < LANGUAGE_COUNT; i++) {
+    // A file of the bytes' language that does not begin with them is read as text, which says so.
+    bool is_bytes = data && size && languages[i]->first_byte >= 0;
+    if (!is_bytes && has_suffix(name, languages[i]->info.suffixes)) return languages[i]->info.name;
+  }
+  return languages[0]->info.name;
+}
+
+static vyre_status unknown_language(const char *name, vyre_error *error) {
+  strbuf all = {0};
+  for (uint32_t i = 0; i < LANGUAGE_COUNT; i++)
+    strbuf_printf(&all, "%s%s", i ? ", " : "", languages[i]->info.name);
+  char *names = strbuf_take(&all, NULL);
+  error_set(error, VYRE_ERROR_ARGUMENT, "there is no language `%.40s`. Fix: use one of %.300s",
+            name ? name : "(null)", names ? names : "those of vyre_language");
+  free(names);
+  return VYRE_ERROR_ARGUMENT;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+static vyre_status begin(const char *language, const void *text, size_t size, const char *name,
+                         front_source *source, const front_language **out, vyre_error *error) {
+  uint32_t i = 0;
+  while (language && i < LANGUAGE_COUNT && strcmp(languages[i]->info.name, language)) i++;
+  if (!language || i == LANGUAGE_COUNT) return unknown_language(language, error);
+  if (!text && size)
+    return error_set(error, VYRE_ERROR_ARGUMENT, "there is no text. Fix: pass the source");
+  *source = (front_source){text ? text : "", size, name && *name ? name : "<text>"};
+  *out = languages[i];
+  return VYRE_OK;
+}
+
+static bool are_locals_given(const vyre_source_options *o) {
   if (o->local_count && !o->locals) return false;
   for (uint32_t i = 0; i < o->local_count; i++)
     if (!o->locals[i].name) return false;
   return true;
 }
 
-vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *name,
-                                     const vyre_opencl_options *options, vyre_program **out,
-                                     vyre_error *error) {
+vyre_status vyre_program_from(const char *language, const void *text, size_t size, const char *name,
+                              const vyre_source_options *options, vyre_program **out,
+                              vyre_error *error) {
   FPENV_SCOPE;
   if (!out) return error_set(error, VYRE_ERROR_ARGUMENT, "`out` is NULL. Fix: pass a place");
   *out = NULL;
@@ -51,28 +99,24 @@ vyre_status vyre_program_from_opencl(const char *text, size_t size, const char *
                      "a local array of the options is NULL. Fix: pass as many names and sizes as "
                      "local_count says");
   front_source source;
-  const front_module *module = NULL;
-  vyre_status status = open_front(text, size, name, &source, &module, error);
+  const front_language *found = NULL;
+  vyre_status status = begin(language, text, size, name, &source, &found, error);
   if (status != VYRE_OK) return status;
-  static const vyre_opencl_options none = {0};
-  status = module->program(&source, options ? options : &none, out, error);
-  fork_let_go();
-  return status;
+  static const vyre_source_options none = {0};
+  return found->program(&source, options ? options : &none, out, error);
 }
 
-vyre_status vyre_opencl_kernels(const char *text, size_t size, const char *name,
-                                const char *build_options, vyre_opencl_kernel **out,
-                                uint32_t *count, vyre_error *error) {
+vyre_status vyre_source_entries(const char *language, const void *text, size_t size,
+                                const char *name, const char *build_options,
+                                vyre_source_entry **out, uint32_t *count, vyre_error *error) {
   FPENV_SCOPE;
   if (!out || !count)
     return error_set(error, VYRE_ERROR_ARGUMENT, "`out` or `count` is NULL. Fix: pass places");
   *out = NULL;
   *count = 0;
   front_source source;
-  const front_module *module = NULL;
-  vyre_status status = open_front(text, size, name, &source, &module, error);
-  if (status != VYRE_OK) return status;
-  status = module->kernels(&source, build_options ? build_options : "", out, count, error);
-  fork_let_go();
-  return status;
+  const front_language *found = NULL;
+  vyre_status status = begin(language, text, size, name, &source, &found, error);
+  if (status != VYRE_OK || !found->entries) return status;
+  return found->entries(&source, build_options ? build_options : "", out, count, error);
 }

@@ -31,7 +31,8 @@ typedef enum wire_section { // in the order of the file
 
 enum { WIRE_AT_SECTIONS = WIRE_AT_TABLE + 8 * WIRE_SECTION_COUNT };
 
-static const uint8_t wire_magic[4] = {0x89, 'V', 'Y', 'R'}; // no text begins like this
+enum { WIRE_FIRST_BYTE = 0x89 };
+static const uint8_t wire_magic[4] = {WIRE_FIRST_BYTE, 'V', 'Y', 'R'}; // no text begins like this
 
 // A buffer's flags: its access in the low two bits.
 enum { WIRE_ACCESS_MASK = 3, WIRE_TRANSIENT = 4 };

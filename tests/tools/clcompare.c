@@ -45,7 +45,7 @@ _Noreturn static void stop_error(const char *what, const vyre_error *e) {
 // ---- arguments ----------------------------------------------------------------------------------
 
 typedef struct argument {
-  const vyre_opencl_arg *info;
+  const vyre_source_arg *info;
   const char *spec;
   vyre_type scalar; // of its elements
   uint32_t lanes;
@@ -62,8 +62,8 @@ typedef struct job {
   uint32_t rank;
   bool has_workgroup;
   double ulp;
-  vyre_opencl_kernel *kernels;
-  const vyre_opencl_kernel *info;
+  vyre_source_entry *kernels;
+  const vyre_source_entry *info;
   argument args[MOST_ARGS];
   uint32_t arg_count;
 } job;
@@ -224,9 +224,9 @@ static void prepare_args(job *j) {
     a->info = &j->info->args[i];
     if (!a->spec) stop("no value for", a->info->name);
     read_type(a);
-    if (a->info->space == VYRE_OPENCL_LOCAL)
+    if (a->info->space == VYRE_SPACE_LOCAL)
       a->size = (size_t)atoll(strchr(a->spec, ':') + 1);
-    else if (a->info->space == VYRE_OPENCL_VALUE)
+    else if (a->info->space == VYRE_SPACE_VALUE)
       make_value(a);
     else
       make_buffer(a);
@@ -234,22 +234,22 @@ static void prepare_args(job *j) {
 }
 
 static bool is_buffer(const argument *a) {
-  return a->info->space == VYRE_OPENCL_GLOBAL || a->info->space == VYRE_OPENCL_CONSTANT;
+  return a->info->space == VYRE_SPACE_GLOBAL || a->info->space == VYRE_SPACE_CONSTANT;
 }
 
 // ---- vyre ---------------------------------------------------------------------------------------
 
 static vyre_program *make_program(const job *j) {
-  vyre_opencl_local locals[MOST_ARGS];
-  vyre_opencl_options options = {
-      .kernel = j->info->name, .build_options = j->options, .locals = locals, .rank = j->rank};
+  vyre_source_local locals[MOST_ARGS];
+  vyre_source_options options = {
+      .entry = j->info->name, .build_options = j->options, .locals = locals, .rank = j->rank};
   for (uint32_t i = 0; i < j->info->arg_count; i++)
-    if (j->args[i].info->space == VYRE_OPENCL_LOCAL)
-      locals[options.local_count++] = (vyre_opencl_local){j->args[i].info->name, j->args[i].size};
+    if (j->args[i].info->space == VYRE_SPACE_LOCAL)
+      locals[options.local_count++] = (vyre_source_local){j->args[i].info->name, j->args[i].size};
   for (int i = 0; i < 3 && j->has_workgroup; i++) options.workgroup[i] = (uint32_t)j->workgroup[i];
   vyre_error error = {0};
   vyre_program *program;
-  if (vyre_program_from_opencl(j->text, j->text_size, j->file, &options, &program, &error))
+  if (vyre_program_from("opencl", j->text, j->text_size, j->file, &options, &program, &error))
     stop_error("vyre", &error);
   return program;
 }
@@ -266,7 +266,7 @@ static vyre_scalar find_param(const job *j, const vyre_param_info *p, size_t *at
     const argument *a = &j->args[i];
     size_t name = strlen(a->info->name);
     if (strncmp(a->info->name, p->name, name) || (p->name[name] && p->name[name] != '.')) continue;
-    if (a->info->space != VYRE_OPENCL_VALUE) continue;
+    if (a->info->space != VYRE_SPACE_VALUE) continue;
     if (*last != a) *at = 0;
     *last = a;
     *at = (*at + size - 1) / size * size;
@@ -519,7 +519,8 @@ static void find_kernel(job *j, const char *const *specs, int spec_count) {
   vyre_error error = {0};
   uint32_t count;
   if (file_read(j->file, MOST_BYTES, &j->text, &j->text_size, &error) ||
-      vyre_opencl_kernels(j->text, j->text_size, j->file, j->options, &j->kernels, &count, &error))
+      vyre_source_entries("opencl", j->text, j->text_size, j->file, j->options, &j->kernels, &count,
+                          &error))
     stop_error("vyre", &error);
   for (uint32_t i = 0; i < count; i++)
     if (!j->kernel || !strcmp(j->kernels[i].name, j->kernel)) j->info = &j->kernels[i];

@@ -254,19 +254,20 @@ static void run_briefly(vyre_program *program) {
 
 static int try_source(const char *text, size_t size) {
   vyre_error error = {0};
-  vyre_opencl_kernel *kernels = NULL;
+  vyre_source_entry *kernels = NULL;
   uint32_t count = 0;
-  vyre_status status = vyre_opencl_kernels(text, size, "mutated.cl", "", &kernels, &count, &error);
+  vyre_status status =
+      vyre_source_entries("opencl", text, size, "mutated.cl", "", &kernels, &count, &error);
   int said = SAID_ERROR;
   for (uint32_t i = 0; i < count && status == VYRE_OK; i++) {
-    vyre_opencl_local locals[32];
-    vyre_opencl_options options = {.kernel = kernels[i].name, .locals = locals};
+    vyre_source_local locals[32];
+    vyre_source_options options = {.entry = kernels[i].name, .locals = locals};
     for (uint32_t a = 0; a < kernels[i].arg_count && options.local_count < 32; a++)
-      if (kernels[i].args[a].space == VYRE_OPENCL_LOCAL)
-        locals[options.local_count++] = (vyre_opencl_local){kernels[i].args[a].name, 1024};
+      if (kernels[i].args[a].space == VYRE_SPACE_LOCAL)
+        locals[options.local_count++] = (vyre_source_local){kernels[i].args[a].name, 1024};
     vyre_program *program = NULL;
     vyre_status one =
-        vyre_program_from_opencl(text, size, "mutated.cl", &options, &program, &error);
+        vyre_program_from("opencl", text, size, "mutated.cl", &options, &program, &error);
     if (one == VYRE_OK) {
       said = survives_text(program) ? SAID_PROGRAM : SAID_BAD;
       run_briefly(program);

@@ -267,7 +267,7 @@ static void read_opencl(void *context) {
                              "  x[0] = 0.1f * 0.3f; y[0] = 0.1 * 0.3 + 1e-310; x[1] = 1e-40f;\n}\n";
   stored *s = context;
   vyre_program *p = NULL;
-  s->status = vyre_program_from_opencl(text, strlen(text), NULL, NULL, &p, NULL);
+  s->status = vyre_program_from("opencl", text, strlen(text), NULL, NULL, &p, NULL);
   store_program(p, s);
 }
 

@@ -24,11 +24,11 @@ static const char several[] = "typedef struct { int n; float s; } pair;\n"
                               "float helper(float x) { return x; }\n"
                               "kernel void two(ulong n, global uchar *o) { o[n] = 1; }\n";
 
-static vyre_program *make(const char *text, const vyre_opencl_options *options) {
+static vyre_program *make(const char *text, const vyre_source_options *options) {
   vyre_program *program = NULL;
   vyre_error error = {0};
   vyre_status status =
-      vyre_program_from_opencl(text, strlen(text), "test.cl", options, &program, &error);
+      vyre_program_from("opencl", text, strlen(text), "test.cl", options, &program, &error);
   if (strstr(error.message, "libvyre-clang")) {
     print_message("%s\n", error.message);
     skip();
@@ -53,7 +53,7 @@ static void run_ids(vyre_program *program, uint32_t *out, uint32_t count, uint32
 static void offsets_move_the_ids(void **state) {
   (void)state;
   uint32_t out[8];
-  vyre_opencl_options options = {.global_offset = {100, 7, 0}};
+  vyre_source_options options = {.global_offset = {100, 7, 0}};
   vyre_program *program = make(ids, &options);
   run_ids(program, out, 8, 3);
   for (uint32_t i = 0; i < 8; i++) assert_int_equal(out[i], (100 + i) * 3 + 7);
@@ -66,22 +66,65 @@ static void everything_may_be_left_out(void **state) {
   vyre_program_release(make(ids, NULL)); // skips where there is no frontend
   vyre_program *program = NULL;
   vyre_error error;
-  assert_int_equal(vyre_program_from_opencl(ids, strlen(ids), NULL, NULL, &program, &error),
+  assert_int_equal(vyre_program_from("opencl", ids, strlen(ids), NULL, NULL, &program, &error),
                    VYRE_OK);
   run_ids(program, out, 4, 5);
   for (uint32_t i = 0; i < 4; i++) assert_int_equal(out[i], i * 5);
   vyre_program_release(program);
 }
 
+static void languages_are_a_table(void **state) {
+  (void)state;
+  static const char text[] = "program p()\nbuffer x: i32[] write\n"
+                             "region main grid(len(x)) { x[global_id.x] = 1 }\n";
+  assert_true(vyre_language_count() >= 3);
+  assert_string_equal(vyre_language(0).name, "text");
+  assert_null(vyre_language(vyre_language_count()).name);
+  assert_string_equal(vyre_language_guess("a/b.cl", NULL, 0), "opencl");
+  assert_string_equal(vyre_language_guess("a/b.cl", "\x89VYR", 4), "wire");
+  assert_string_equal(vyre_language_guess("b.vyreb", NULL, 0), "wire");
+  assert_string_equal(vyre_language_guess("b.vyreb", "program", 7), "text");
+  assert_string_equal(vyre_language_guess("cl", NULL, 0), "text");
+  assert_string_equal(vyre_language_guess("", "", 0), "text");
+  assert_string_equal(vyre_language_guess(NULL, NULL, 0), "text");
+
+  vyre_program *program;
+  vyre_error error;
+  vyre_source_options options = {.entry = "p"};
+  assert_int_equal(vyre_program_from("text", text, strlen(text), "t", &options, &program, &error),
+                   VYRE_OK);
+  vyre_program_release(program);
+  options.entry = "q";
+  assert_int_equal(vyre_program_from("text", text, strlen(text), "t", &options, &program, &error),
+                   VYRE_ERROR_BINDING);
+  assert_null(program);
+  vyre_source_entry *entries;
+  uint32_t count = 7;
+  assert_int_equal(
+      vyre_source_entries("text", text, strlen(text), NULL, NULL, &entries, &count, &error),
+      VYRE_OK);
+  assert_int_equal(count, 0);
+  assert_int_equal(vyre_program_from("basic", "", 0, NULL, NULL, &program, &error),
+                   VYRE_ERROR_ARGUMENT);
+  for (uint32_t i = 0; i < vyre_language_count(); i++)
+    assert_non_null(strstr(error.message, vyre_language(i).name));
+  assert_int_equal(vyre_program_from(NULL, "", 0, NULL, NULL, &program, &error),
+                   VYRE_ERROR_ARGUMENT);
+  assert_int_equal(vyre_program_from("text", NULL, 1, NULL, NULL, &program, &error),
+                   VYRE_ERROR_ARGUMENT);
+  assert_int_equal(vyre_program_from("wire", NULL, 0, NULL, NULL, &program, &error),
+                   VYRE_ERROR_WIRE);
+}
+
 static void kernels_are_listed(void **state) {
   (void)state;
   vyre_program_release(make(ids, NULL));
-  vyre_opencl_kernel *kernels;
+  vyre_source_entry *kernels;
   uint32_t count;
   vyre_error error;
-  assert_int_equal(
-      vyre_opencl_kernels(several, strlen(several), "s.cl", NULL, &kernels, &count, &error),
-      VYRE_OK);
+  assert_int_equal(vyre_source_entries("opencl", several, strlen(several), "s.cl", NULL, &kernels,
+                                       &count, &error),
+                   VYRE_OK);
   assert_int_equal(count, 2);
   assert_string_equal(kernels[0].name, "one");
   assert_int_equal(kernels[0].line, 3);
@@ -90,15 +133,15 @@ static void kernels_are_listed(void **state) {
   assert_int_equal(kernels[0].arg_count, 4);
   static const struct {
     const char *name, *type;
-    vyre_opencl_space space;
+    vyre_source_space space;
     uint64_t size;
     bool is_const;
-  } wanted[] = {{"x", "float4", VYRE_OPENCL_GLOBAL, 16, true},
-                {"k", "int", VYRE_OPENCL_CONSTANT, 4, false},
-                {"t", "short", VYRE_OPENCL_LOCAL, 2, false},
-                {"p", "pair", VYRE_OPENCL_VALUE, 8, false}};
+  } wanted[] = {{"x", "float4", VYRE_SPACE_GLOBAL, 16, true},
+                {"k", "int", VYRE_SPACE_CONSTANT, 4, false},
+                {"t", "short", VYRE_SPACE_LOCAL, 2, false},
+                {"p", "pair", VYRE_SPACE_VALUE, 8, false}};
   for (uint32_t i = 0; i < 4; i++) {
-    const vyre_opencl_arg *arg = &kernels[0].args[i];
+    const vyre_source_arg *arg = &kernels[0].args[i];
     assert_string_equal(arg->name, wanted[i].name);
     assert_string_equal(arg->type, wanted[i].type);
     assert_int_equal(arg->space, wanted[i].space);
@@ -116,8 +159,8 @@ static void mistakes_have_places(void **state) {
   static const char text[] = "kernel void k(global float *x) {\n  x[0] = y;\n}\n";
   vyre_program *program = NULL;
   vyre_error error;
-  assert_int_not_equal(vyre_program_from_opencl(text, strlen(text), "k.cl", NULL, &program, &error),
-                       VYRE_OK);
+  assert_int_not_equal(
+      vyre_program_from("opencl", text, strlen(text), "k.cl", NULL, &program, &error), VYRE_OK);
   assert_string_equal(error.file, "k.cl");
   assert_int_equal(error.line, 2);
   assert_int_equal(error.column, 10);
@@ -134,9 +177,10 @@ static void *read_often(void *data) {
         "kernel void k%d(global int *o) { for (int i = 0; i < %d; i++) o[i] += i; }", i, i + 1);
     vyre_program *program = NULL;
     vyre_error error;
-    if (vyre_program_from_opencl(text, (size_t)size, "k.cl", NULL, &program, &error)) ++*bad;
+    if (vyre_program_from("opencl", text, (size_t)size, "k.cl", NULL, &program, &error)) ++*bad;
     vyre_program_release(program);
-    if (!vyre_program_from_opencl(text, (size_t)size - 9, "k.cl", NULL, &program, &error)) ++*bad;
+    if (!vyre_program_from("opencl", text, (size_t)size - 9, "k.cl", NULL, &program, &error))
+      ++*bad;
   }
   return NULL;
 }
@@ -157,9 +201,9 @@ static void threads_read_at_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(offsets_move_the_ids), cmocka_unit_test(everything_may_be_left_out),
-      cmocka_unit_test(kernels_are_listed),   cmocka_unit_test(mistakes_have_places),
-      cmocka_unit_test(threads_read_at_once),
+      cmocka_unit_test(offsets_move_the_ids),  cmocka_unit_test(everything_may_be_left_out),
+      cmocka_unit_test(languages_are_a_table), cmocka_unit_test(kernels_are_listed),
+      cmocka_unit_test(mistakes_have_places),  cmocka_unit_test(threads_read_at_once),
   };
   return cmocka_run_group_tests_name("front", tests, NULL, NULL);
 }

@@ -225,7 +225,7 @@ static void results_of_opencl_c(void **state) {
                                "  x[get_global_id(0)] *= 1.5f;\n}\n";
   vyre_program *p;
   vyre_error e = {0};
-  if (vyre_program_from_opencl(source, strlen(source), NULL, NULL, &p, &e) != VYRE_OK)
+  if (vyre_program_from("opencl", source, strlen(source), NULL, NULL, &p, &e) != VYRE_OK)
     fail_msg("%s", e.message);
   char *text;
   assert_int_equal(vyre_program_print(p, &text, NULL, NULL), VYRE_OK);

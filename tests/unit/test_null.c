@@ -88,6 +88,12 @@ static void without_pointers(void **state) {
   TAKES(vyre_status_name, 0, (vyre_status)-1);
   TAKES(vyre_type_name, 0, (vyre_type)-1);
   GIVES(0, vyre_type_size, 0, (vyre_type)1000);
+  note("vyre_language_count", 0);
+  assert_true(vyre_language_count() > 0);
+  note("vyre_language", 0);
+  assert_null(vyre_language(UINT32_MAX).name);
+  TAKES(vyre_language_guess, 1, NULL, "p", 1);
+  TAKES(vyre_language_guess, 2, "p.cl", NULL, 1);
   note("vyre_backend_count", 0);
   assert_true(vyre_backend_count() > 0);
   GIVES(NULL, vyre_backend_name, 0, UINT32_MAX);
@@ -130,30 +136,32 @@ static void reading_programs(void **state) {
 static void reading_opencl_c(void **state) {
   (void)state;
   vyre_program *out = NULL;
-  vyre_opencl_kernel *kernels = NULL;
+  vyre_source_entry *kernels = NULL;
   uint32_t count = 0;
   size_t size = strlen(kernel_text);
-  vyre_opencl_options options = {0};
-  REFUSES(vyre_program_from_opencl, 1, NULL, 5, "n", &options, &out, &error);
-  TAKES(vyre_program_from_opencl, 2, kernel_text, size, NULL, &options, &out, &error);
+  vyre_source_options options = {0};
+  REFUSES(vyre_program_from, 2, "opencl", NULL, 5, "n", &options, &out, &error);
+  TAKES(vyre_program_from, 3, "opencl", kernel_text, size, NULL, &options, &out, &error);
   vyre_program_release(out);
-  TAKES(vyre_program_from_opencl, 3, kernel_text, size, "n", NULL, &out, &error);
+  TAKES(vyre_program_from, 4, "opencl", kernel_text, size, "n", NULL, &out, &error);
   vyre_program_release(out);
-  REFUSES(vyre_program_from_opencl, 4, kernel_text, size, "n", &options, NULL, &error);
-  TAKES(vyre_program_from_opencl, 5, "no", 2, "n", &options, &out, NULL);
-  REFUSES(vyre_opencl_kernels, 1, NULL, 5, "n", "", &kernels, &count, &error);
-  TAKES(vyre_opencl_kernels, 2, kernel_text, size, NULL, "", &kernels, &count, &error);
+  REFUSES(vyre_program_from, 5, "opencl", kernel_text, size, "n", &options, NULL, &error);
+  TAKES(vyre_program_from, 6, "opencl", "no", 2, "n", &options, &out, NULL);
+  REFUSES(vyre_source_entries, 2, "opencl", NULL, 5, "n", "", &kernels, &count, &error);
+  TAKES(vyre_source_entries, 3, "opencl", kernel_text, size, NULL, "", &kernels, &count, &error);
   vyre_free(kernels);
-  TAKES(vyre_opencl_kernels, 3, kernel_text, size, "n", NULL, &kernels, &count, &error);
+  TAKES(vyre_source_entries, 4, "opencl", kernel_text, size, "n", NULL, &kernels, &count, &error);
   vyre_free(kernels);
-  REFUSES(vyre_opencl_kernels, 4, kernel_text, size, "n", "", NULL, &count, &error);
-  REFUSES(vyre_opencl_kernels, 5, kernel_text, size, "n", "", &kernels, NULL, &error);
-  TAKES(vyre_opencl_kernels, 6, "no", 2, "n", "", &kernels, &count, NULL);
+  REFUSES(vyre_source_entries, 5, "opencl", kernel_text, size, "n", "", NULL, &count, &error);
+  REFUSES(vyre_source_entries, 6, "opencl", kernel_text, size, "n", "", &kernels, NULL, &error);
+  TAKES(vyre_source_entries, 7, "opencl", "no", 2, "n", "", &kernels, &count, NULL);
+  REFUSES(vyre_program_from, 1, NULL, kernel_text, size, "n", &options, &out, &error);
+  REFUSES(vyre_source_entries, 1, NULL, kernel_text, size, "n", "", &kernels, &count, &error);
   options.local_count = 1;
-  assert_int_equal(vyre_program_from_opencl(kernel_text, size, "n", &options, &out, &error),
+  assert_int_equal(vyre_program_from("opencl", kernel_text, size, "n", &options, &out, &error),
                    VYRE_ERROR_ARGUMENT);
-  options.locals = &(vyre_opencl_local){NULL, 4};
-  assert_int_equal(vyre_program_from_opencl(kernel_text, size, "n", &options, &out, &error),
+  options.locals = &(vyre_source_local){NULL, 4};
+  assert_int_equal(vyre_program_from("opencl", kernel_text, size, "n", &options, &out, &error),
                    VYRE_ERROR_ARGUMENT);
 }
 

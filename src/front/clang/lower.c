@@ -312,7 +312,7 @@ static void finish(lowering *l, vyre_program **out) {
   if (status != VYRE_OK) unit_bail(l->u);
 }
 
-void lower_kernel(unit *u, function *kernel, const vyre_opencl_options *options,
+void lower_kernel(unit *u, function *kernel, const vyre_source_options *options,
                   vyre_program **out) {
   lowering l = {.u = u, .kernel = kernel, .options = options};
   ast_function(u, kernel);

@@ -43,7 +43,7 @@ typedef struct fact_entry {
 struct lowering {
   unit *u;
   vyre_builder *b;
-  const vyre_opencl_options *options;
+  const vyre_source_options *options;
   function *kernel;
   uint32_t workgroup[3];
 
@@ -95,7 +95,7 @@ void lower_at(lowering *l, uint32_t offset);
 uint32_t grid_rank(lowering *l);
 void grid_extents(lowering *l, const uint32_t *first_param, ref *grid);
 
-void lower_kernel(unit *u, function *kernel, const vyre_opencl_options *options,
+void lower_kernel(unit *u, function *kernel, const vyre_source_options *options,
                   vyre_program **out);
 
 // ---- expr.c, place.c, init.c, operator.c --------------------------------------------------------

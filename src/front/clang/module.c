@@ -8,14 +8,15 @@
 #include "front/clang/guard.h"
 #include "front/clang/parse.h"
 #include "front/clang/source.h"
+#include "front/opencl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct request {
-  const vyre_opencl_options *options; // for a program
+  const vyre_source_options *options; // for a program
   vyre_program **program;
-  vyre_opencl_kernel **kernels; // for a list
+  vyre_source_entry **kernels; // for a list
   uint32_t *kernel_count;
 } request;
 
@@ -52,8 +53,8 @@ static function *find_kernel(unit *u, const char *name) {
 // The list is one block of memory: kernels, then arguments, then strings. The first pass counts.
 typedef struct listing {
   unit *u;
-  vyre_opencl_kernel *kernels; // NULL while counting
-  vyre_opencl_arg *args;
+  vyre_source_entry *kernels; // NULL while counting
+  vyre_source_arg *args;
   char *strings;
   size_t kernel_count, arg_count, string_bytes;
 } listing;
@@ -65,13 +66,13 @@ static const char *list_string(listing *s, const char *text) {
   return at;
 }
 
-static vyre_opencl_space list_space(const ctype *type) {
-  if (type->kind == T_OTHER) return VYRE_OPENCL_OTHER;
-  if (type->kind != T_POINTER) return VYRE_OPENCL_VALUE;
-  return type->space == SPACE_GLOBAL     ? VYRE_OPENCL_GLOBAL
-         : type->space == SPACE_CONSTANT ? VYRE_OPENCL_CONSTANT
-         : type->space == SPACE_LOCAL    ? VYRE_OPENCL_LOCAL
-                                         : VYRE_OPENCL_OTHER;
+static vyre_source_space list_space(const ctype *type) {
+  if (type->kind == T_OTHER) return VYRE_SPACE_OTHER;
+  if (type->kind != T_POINTER) return VYRE_SPACE_VALUE;
+  return type->space == SPACE_GLOBAL     ? VYRE_SPACE_GLOBAL
+         : type->space == SPACE_CONSTANT ? VYRE_SPACE_CONSTANT
+         : type->space == SPACE_LOCAL    ? VYRE_SPACE_LOCAL
+                                         : VYRE_SPACE_OTHER;
 }
 
 // As OpenCL C writes it: "float4", "uint", "struct particle".
@@ -96,7 +97,7 @@ static const char *plain_type(unit *u, const ctype *type) {
 
 static void list_arg(listing *s, const decl *d) {
   const ctype *of = d->type->kind == T_POINTER ? d->type->element : d->type;
-  vyre_opencl_arg arg = {.name = list_string(s, d->name),
+  vyre_source_arg arg = {.name = list_string(s, d->name),
                          .type = list_string(s, plain_type(s->u, of)),
                          .space = list_space(d->type),
                          .size_bytes = of->size,
@@ -110,7 +111,7 @@ static void list_kernels(listing *s) {
   for (uint32_t i = 0; i < s->u->ast->function_count; i++) {
     function *f = s->u->ast->functions[i];
     if (!f->is_kernel) continue;
-    vyre_opencl_kernel k = {.name = list_string(s, f->name)};
+    vyre_source_entry k = {.name = list_string(s, f->name)};
     k.line = source_find(s->u, f->offset).line;
     memcpy(k.workgroup, f->workgroup, sizeof k.workgroup);
     k.args = s->args ? s->args + s->arg_count : NULL;
@@ -130,8 +131,8 @@ static void make_list(unit *u, const request *r) {
   size_t arg_bytes = s.arg_count * sizeof *s.args;
   char *block = calloc(1, kernel_bytes + arg_bytes + s.string_bytes + 1);
   if (!block) unit_fail_memory(u);
-  *r->kernels = s.kernels = (vyre_opencl_kernel *)(void *)block;
-  s.args = (vyre_opencl_arg *)(void *)(block + kernel_bytes);
+  *r->kernels = s.kernels = (vyre_source_entry *)(void *)block;
+  s.args = (vyre_source_arg *)(void *)(block + kernel_bytes);
   s.strings = block + kernel_bytes + arg_bytes;
   list_kernels(&s);
   *r->kernel_count = (uint32_t)s.kernel_count;
@@ -145,7 +146,7 @@ static void serve(unit *u, const request *r, const char *build_options) {
   if (r->kernels)
     make_list(u, r);
   else
-    lower_kernel(u, find_kernel(u, r->options->kernel), r->options, r->program);
+    lower_kernel(u, find_kernel(u, r->options->entry), r->options, r->program);
 }
 
 typedef struct reading {
@@ -178,14 +179,14 @@ static vyre_status run(const front_source *source, const char *build_options, co
   return guard_run(run_reading, &c, error);
 }
 
-static vyre_status make_program(const front_source *source, const vyre_opencl_options *options,
+static vyre_status make_program(const front_source *source, const vyre_source_options *options,
                                 vyre_program **out, vyre_error *error) {
   request r = {.options = options, .program = out};
   return run(source, options->build_options ? options->build_options : "", &r, error);
 }
 
 static vyre_status list_of_kernels(const front_source *source, const char *build_options,
-                                   vyre_opencl_kernel **out, uint32_t *count, vyre_error *error) {
+                                   vyre_source_entry **out, uint32_t *count, vyre_error *error) {
   request r = {.kernels = out, .kernel_count = count};
   return run(source, build_options, &r, error);
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// What the words of a command line say about a source: its language, build options (-DN=4, -Idir,
+// -cl-...), sizes of local memory (NAME=local:BYTES), and the launch. Words are borrowed;
+// source_words_free releases the rest. One thread.
+#ifndef VYRE_CLI_SOURCE_H
+#define VYRE_CLI_SOURCE_H
+
+#include <vyre/vyre.h>
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "cli/args.h"
+
+typedef struct source_words {
+  const char *language; // NULL: as the source says itself
+  strbuf build;
+  vec(vyre_source_local) locals;
+  uint32_t workgroup[3]; // zeros: as the kernel says
+  uint32_t rank;         // of --grid; 0: as the kernel uses
+  bool failed;           // out of memory
+} source_words;
+
+// What a command that only reads sources takes: words of ARGS_BUILD, --language and --workgroup
+// (SOURCE_OPTIONS), sizes of local memory. *ok is false when a value is wrong, and that was said.
+enum { SOURCE_WORKGROUP = 'W', SOURCE_LANGUAGE = 'Y' };
+// For a command that has a --workgroup of its own.
+#define SOURCE_LANGUAGE_OPTION                                                                     \
+  { SOURCE_LANGUAGE, "language", "text, wire, opencl, ..." }
+#define SOURCE_OPTIONS                                                                             \
+  {SOURCE_WORKGROUP, "workgroup", "extents such as 64,1,1"}, SOURCE_LANGUAGE_OPTION
+// Of their help, the part about these.
+#define SOURCE_HELP                                                                                \
+  "of the source:\n"                                                                               \
+  "      --language NAME         where FILE's name does not say: text, wire, opencl\n"             \
+  "of OpenCL C:\n"                                                                                 \
+  "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"                                        \
+  "  NAME=local:BYTES            room for an argument in local memory\n"                           \
+  "  --workgroup X[,Y[,Z]]       the workgroup, where the kernel does not say\n"
+bool source_take(source_words *w, const args *a, int letter, bool *ok);
+// A word that begins with -D, -U, -I or -cl-, or that follows one.
+void source_add_option(source_words *w, const char *word);
+// Takes NAME=local:BYTES, and cuts the word at its `=`; false when it is another word.
+bool source_take_local(source_words *w, char *word);
+void source_words_free(source_words *w);
+
+// `words` may be NULL, and `entry` when the source has only one.
+vyre_status source_entries(const char *language, const char *text, size_t size, const char *path,
+                           const source_words *words, vyre_source_entry **out, uint32_t *count,
+                           vyre_error *error);
+vyre_status source_load(const char *language, const char *text, size_t size, const char *path,
+                        const char *entry, const source_words *words, vyre_program **out,
+                        vyre_error *error);
+// The record of a language; one without a name when there is none.
+vyre_language_info source_language(const char *name);
+
+#endif
