@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS vyre EXPORT vyreTargets DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES include/vyre/vyre.h include/vyre/ops.def
+install(FILES include/vyre/vyre.h include/vyre/extend.h include/vyre/ops.def
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/vyre)
 install(TARGETS vyre_cli DESTINATION ${CMAKE_INSTALL_BINDIR})
 

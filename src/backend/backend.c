@@ -9,20 +9,27 @@
 #include "base/fpenv.h"
 #include "base/strbuf.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Adding a backend is adding its folder and a line here, and no other file names one. The order is
 // the order of `vyre devices`; the first one is the usual one.
-static const backend *const backends[] = {
+static const backend *const listed[] = {
     &cpu_backend,
     &opencl_backend,
     &ref_backend,
 };
 
-enum { BACKEND_COUNT = sizeof backends / sizeof *backends };
+enum { LISTED = sizeof listed / sizeof *listed };
 
+// Behind them what was registered, which only ever grows; the lock is for whoever adds. And one
+// more, for tests.
+static const backend *added[BACKEND_LIMIT];
+static atomic_uint added_count;
+static pthread_mutex_t added_lock = PTHREAD_MUTEX_INITIALIZER;
 static const backend *extra_backend;
 
 void backend_set_extra(const backend *extra) {
@@ -30,8 +37,31 @@ void backend_set_extra(const backend *extra) {
 }
 
 const backend *backend_at(uint32_t index) {
-  if (index == BACKEND_COUNT) return extra_backend;
-  return index < BACKEND_COUNT ? backends[index] : NULL;
+  if (index < LISTED) return listed[index];
+  index -= LISTED;
+  uint32_t count = atomic_load_explicit(&added_count, memory_order_acquire);
+  if (index == count) return extra_backend;
+  return index < count ? added[index] : NULL;
+}
+
+vyre_status backend_add(const backend *b, vyre_error *error) {
+  vyre_status status = VYRE_OK;
+  pthread_mutex_lock(&added_lock);
+  uint32_t count = atomic_load_explicit(&added_count, memory_order_relaxed);
+  if (backend_find(b->id))
+    status =
+        error_set(error, VYRE_ERROR_ARGUMENT,
+                  "there is a backend `%s` already. Fix: register yours under another id", b->id);
+  else if (count == BACKEND_LIMIT)
+    status =
+        error_set(error, VYRE_ERROR_LIMIT,
+                  "there are %d registered backends already. Fix: register fewer", BACKEND_LIMIT);
+  if (status == VYRE_OK) {
+    added[count] = b;
+    atomic_store_explicit(&added_count, count + 1, memory_order_release);
+  }
+  pthread_mutex_unlock(&added_lock);
+  return status;
 }
 
 const backend *backend_find(const char *id) {
@@ -41,7 +71,7 @@ const backend *backend_find(const char *id) {
 }
 
 const backend *backend_usual(void) {
-  return backends[0];
+  return listed[0];
 }
 
 const backend *backend_oracle(void) {
@@ -71,7 +101,9 @@ const backend_form *backend_form_at(uint32_t index) {
 }
 
 uint32_t vyre_backend_count(void) {
-  return BACKEND_COUNT + (extra_backend != NULL);
+  uint32_t count = LISTED;
+  while (backend_at(count)) count++;
+  return count;
 }
 
 const char *vyre_backend_name(uint32_t index) {

@@ -86,6 +86,15 @@ vyre_status backend_unknown(const char *id, vyre_error *error);
 // All forms of all backends, in the order of the table; NULL past the end.
 const backend_form *backend_form_at(uint32_t index);
 
+enum {
+  BACKEND_ID = 16,    // bytes that an id may take
+  BACKEND_LIMIT = 16, // backends from outside that there may be
+};
+
+// Adds one behind those that there are; it stays until the process ends. A duplicate id is an
+// error. Any thread.
+vyre_status backend_add(const backend *added, vyre_error *error);
+
 // One more backend, behind those of the table; NULL removes it. For tests of what happens when a
 // backend misbehaves; not while anything else runs.
 void backend_set_extra(const backend *extra);

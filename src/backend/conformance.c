@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/conformance.h"
 
-#include "backend/backend.h"
+#include "backend/outside.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -117,14 +117,20 @@ bool conformance_allows(const char *adapter, const vyre_program *program, vyre_e
   return allows;
 }
 
-bool conformance_allows_backend(const char *backend, const vyre_program *program,
-                                vyre_error *error) {
+bool conformance_allows_backend(const char *id, const vyre_program *program, vyre_error *error) {
   enum { MAX_DEVICES = 16 };
   vyre_device devices[MAX_DEVICES];
   uint32_t count = 0;
-  if (backend_is_oracle(backend)) return true;
+  if (backend_is_oracle(id)) return true;
+  const backend *b = backend_find(id);
+  if (b && !outside_is_examined(b)) {
+    error_set(error, VYRE_ERROR_UNSUPPORTED,
+              "backend `%s` was not compared with the reference. Fix: call vyre_backend_examine",
+              id);
+    return false;
+  }
   // A backend without devices says so itself, when it is asked to compile.
-  if (vyre_backend_devices(backend, devices, MAX_DEVICES, &count, NULL) != VYRE_OK) return true;
+  if (vyre_backend_devices(id, devices, MAX_DEVICES, &count, NULL) != VYRE_OK) return true;
   for (uint32_t i = 0; i < count && i < MAX_DEVICES; i++)
     if (!devices[i].unusable[0]) return conformance_allows(devices[i].adapter, program, error);
   return true;

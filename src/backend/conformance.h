@@ -21,9 +21,8 @@ typedef struct conformance_failure {
 bool conformance_allows(const char *adapter, const vyre_program *program, vyre_error *error);
 
 // The same for the device that a backend takes by itself: the first usable one. ref is always
-// right.
-bool conformance_allows_backend(const char *backend, const vyre_program *program,
-                                vyre_error *error);
+// right; one from outside that was not examined is not taken.
+bool conformance_allows_backend(const char *id, const vyre_program *program, vyre_error *error);
 
 // Replaces what is known of a device; no failures remove the file.
 vyre_status conformance_record(const char *adapter, const conformance_failure *failures,

@@ -6,19 +6,14 @@
 #ifndef VYRE_BACKEND_LAUNCH_H
 #define VYRE_BACKEND_LAUNCH_H
 
+#include <vyre/extend.h>
+
 #include "ir/program.h"
 
-typedef struct bound_buffer {
-  void *data;      // NULL for transient buffers, which the backend allocates and zeroes, and for
-                   // empty ones
-  uint64_t length; // elements
-} bound_buffer;
-
-typedef struct launch_region {
-  uint64_t grid[3];      // each at most LIMIT_EXTENT; the region runs their product
-  uint32_t workgroup[3]; // for rigid regions the declared one, which divides the grid
-  uint64_t invocations;
-} launch_region;
+// As those from outside see them, except that the data of transient buffers is NULL: the backend
+// allocates and zeroes them. Extents of a grid are at most LIMIT_EXTENT.
+typedef vyre_bound_buffer bound_buffer;
+typedef vyre_launch_region launch_region;
 
 enum { LAUNCH_INLINE = 16 };
 

@@ -4,7 +4,6 @@
 #include "base/ascii.h"
 #include "base/hash.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,4 +27,9 @@ void filename_make_safe(const char *name, char out[FILENAME_SAFE]) {
   hash_bytes(name, size, digest);
   hash_hex(digest, hex);
   snprintf(out + kept, FILENAME_SAFE - kept, "-%.*s", HASH_DIGITS, hex);
+}
+
+bool filename_is_plain(const char *name, size_t most) {
+  size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+  return size && size <= most && !name[size] && name[0] >= 'a' && name[0] <= 'z';
 }

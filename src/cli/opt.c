@@ -20,20 +20,18 @@ static const args_option opt_options[] = {
     {'D', "dump-after", "the name of a pass"},
     {'S', "stop-after", "a number of runs"},
     {'l', "list", NULL},
-    OPENCL_WORKGROUP_OPTION,
+    SOURCE_OPTIONS,
     {0, NULL, NULL},
 };
-
-enum { MAX_NAMES = 64 };
 
 typedef struct job {
   const cli *cli;
   const char *path, *output, *dump_after;
   bool wants_report, wants_list, is_learned;
-  const char *names[MAX_NAMES + 1];
+  const char *names[PASS_LIMIT + 1];
   optimize_options options;
   uint32_t dumps;
-  opencl_words words;
+  source_words words;
 } job;
 
 // ---- reading the call ---------------------------------------------------------------------------
@@ -55,8 +53,8 @@ static bool read_passes(job *j, char *text) {
   size_t count = 0;
   for (char *rest, *name = strtok_r(text, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
     if (!known_pass(j->cli, name)) return false;
-    if (count == MAX_NAMES) {
-      cli_usage(j->cli, "--passes takes at most %d names", MAX_NAMES);
+    if (count == PASS_LIMIT) {
+      cli_usage(j->cli, "--passes takes at most %d names", PASS_LIMIT);
       return false;
     }
     j->names[count++] = name;
@@ -101,7 +99,7 @@ static bool read_stop(job *j, const args *a) {
 
 static bool read_option(job *j, args *a, int letter) {
   bool ok;
-  if (opencl_take(&j->words, a, letter, &ok)) return ok;
+  if (source_take(&j->words, a, letter, &ok)) return ok;
   switch (letter) {
   case 'o': j->output = a->value; return true;
   case 'p': return read_passes(j, a->value);
@@ -258,7 +256,7 @@ static int serve(job *j) {
 static int run(cli *c, int argc, char **argv) {
   job j = {.cli = c};
   int code = read_call(&j, argc, argv) ? serve(&j) : EXIT_USAGE;
-  opencl_free(&j.words);
+  source_words_free(&j.words);
   return code;
 }
 
@@ -284,7 +282,7 @@ const command opt_command = {
     "  -l, --list             the passes in the order in which they run\n"
     "  -o, --output OUT       where to write the program; .vyreb is wire form, all else text\n"
     "      --json             the report and the program's text as JSON\n"
-    "\n" OPENCL_HELP "\n"
+    "\n" SOURCE_HELP "\n"
     "examples:\n"
     "  vyre opt saxpy.vyre\n"
     "  vyre opt --report saxpy.vyre\n"

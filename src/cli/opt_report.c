@@ -180,12 +180,12 @@ json_t *opt_list_json(void) {
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     const pass_info *info = &passes[i]->info;
-    json_array_append_new(
-        list, json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:s}", "name", info->name, "family",
-                        pass_family_name(info->family), "phase", pass_phase_name(info->phase),
-                        "boundary", pass_boundary_name(info->boundary), "preserves_abi",
-                        info->preserves_abi, "requires", names_json(info->requires), "invalidates",
-                        names_json(info->invalidates), "summary", passes[i]->summary));
+    json_array_append_new(list,
+                          json_pack("{s:s, s:s, s:s, s:o, s:o, s:s}", "name", info->name, "family",
+                                    pass_family_name(info->family), "boundary",
+                                    pass_boundary_name(info->boundary), "requires",
+                                    names_json(info->requires), "invalidates",
+                                    names_json(info->invalidates), "summary", passes[i]->summary));
   }
   return json_pack("{s:o}", "passes", list);
 }

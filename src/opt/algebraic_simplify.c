@@ -161,8 +161,6 @@ const pass pass_algebraic_simplify = {
     .info = {.name = "algebraic_simplify",
              .requires = (const char *const[]){"canonicalize", NULL},
              .invalidates = (const char *const[]){"const_fold", "canonicalize", NULL},
-             .phase = PASS_PHASE_SCALAR,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "identities that hold bit for bit, such as x * 1",
     .never = "use a float identity that NaN, infinity or -0.0 breaks, such as x + 0.0",

@@ -100,8 +100,6 @@ const pass pass_atomic_simplify = {
     .info = {.name = "atomic_simplify",
              .requires = (const char *const[]){"const_fold", NULL},
              .invalidates = (const char *const[]){"const_fold", "dce", "atomic_simplify", NULL},
-             .phase = PASS_PHASE_SYNC,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SYNC},
     .summary = "remove or join atomics whose result nobody uses",
     .never = "make an atomic a plain access, or remove one whose result is used",

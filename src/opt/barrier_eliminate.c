@@ -64,8 +64,6 @@ const pass pass_barrier_eliminate = {
     .info = {.name = "barrier_eliminate",
              .invalidates = (const char *const[]){"if_simplify", "dce", "load_forward", "licm",
                                                   "barrier_eliminate", NULL},
-             .phase = PASS_PHASE_SYNC,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SYNC},
     .summary = "remove barriers that order nothing",
     .never = "remove a barrier of a larger workgroup with accesses on both sides",

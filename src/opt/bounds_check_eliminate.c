@@ -48,8 +48,6 @@ const pass pass_bounds_check_eliminate = {
     .info = {.name = "bounds_check_eliminate",
              .invalidates = (const char *const[]){"const_fold", "algebraic_simplify", "if_simplify",
                                                   "dce", NULL},
-             .phase = PASS_PHASE_MEMORY,
-             .preserves_abi = true,
              .family = PASS_FAMILY_MEMORY},
     .summary = "decide checks of ids against the grid's own extent",
     .never = "decide a check against anything but the extent of the same axis",

@@ -78,8 +78,6 @@ static vyre_status run(const pass_run *r, vyre_program **out, vyre_error *error)
 const pass pass_canonicalize = {
     .info = {.name = "canonicalize",
              .invalidates = (const char *const[]){"const_fold", "algebraic_simplify", NULL},
-             .phase = PASS_PHASE_SCALAR,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "one spelling for each expression: copies gone, constants right",
     .never = "turn a negated float comparison around (NaN), or swap the operands of min and max",

@@ -36,8 +36,6 @@ static vyre_status run(const pass_run *r, vyre_program **out, vyre_error *error)
 const pass pass_const_fold = {
     .info = {.name = "const_fold",
              .invalidates = (const char *const[]){"algebraic_simplify", "canonicalize", NULL},
-             .phase = PASS_PHASE_SCALAR,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "evaluate pure operations on constants",
     .never = "fold mathematical functions, or what depends on the launch",

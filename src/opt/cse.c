@@ -91,8 +91,6 @@ static vyre_status run(const pass_run *r, vyre_program **out, vyre_error *error)
 const pass pass_cse = {
     .info = {.name = "cse",
              .invalidates = (const char *const[]){"algebraic_simplify", "dce", NULL},
-             .phase = PASS_PHASE_SCALAR,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "compute equal expressions once",
     .never = "merge loads, or use a value outside of its block",

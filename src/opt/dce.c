@@ -117,8 +117,6 @@ static vyre_status run(const pass_run *r, vyre_program **out, vyre_error *error)
 const pass pass_dce = {
     .info = {.name = "dce",
              .invalidates = (const char *const[]){"promote_variables", "if_simplify", NULL},
-             .phase = PASS_PHASE_SCALAR,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "remove values, variables, arrays and blocks that nobody looks at",
     .never = "remove stores that others see, atomics, barriers, jumps, or a while",

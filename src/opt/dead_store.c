@@ -74,8 +74,6 @@ const pass pass_dead_store = {
     .info = {.name = "dead_store",
              .requires = (const char *const[]){"cse", NULL},
              .invalidates = (const char *const[]){"dce", NULL},
-             .phase = PASS_PHASE_MEMORY,
-             .preserves_abi = true,
              .family = PASS_FAMILY_MEMORY},
     .summary = "remove stores that are overwritten before anybody looks",
     .never = "remove a store when a load, barrier, jump or block comes before the next",

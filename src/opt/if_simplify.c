@@ -131,8 +131,6 @@ const pass pass_if_simplify = {
     .info = {.name = "if_simplify",
              .invalidates =
                  (const char *const[]){"promote_variables", "cse", "dce", "if_simplify", NULL},
-             .phase = PASS_PHASE_SCALAR,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "remove branches, loops and jumps that decide nothing",
     .never = "remove a while, or a jump that skips something",

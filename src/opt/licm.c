@@ -89,8 +89,6 @@ const pass pass_licm = {
     .info = {.name = "licm",
              .invalidates =
                  (const char *const[]){"cse", "dce", "loop_unswitch", "loop_bounds_tighten", NULL},
-             .phase = PASS_PHASE_LOOP,
-             .preserves_abi = true,
              .family = PASS_FAMILY_LOOP},
     .summary = "move loop-invariant code in front of the loop",
     .never = "move writes, loads of what the loop writes, or a division that may be skipped",

@@ -165,8 +165,6 @@ const pass pass_load_forward = {
              .requires = (const char *const[]){"cse", NULL},
              .invalidates = (const char *const[]){"cse", "dce", "dead_store", "algebraic_simplify",
                                                   "transient_eliminate", NULL},
-             .phase = PASS_PHASE_MEMORY,
-             .preserves_abi = true,
              .family = PASS_FAMILY_MEMORY},
     .summary = "reuse elements that were loaded or stored before",
     .never = "take a value over a barrier, or from a store that may be out of bounds",

@@ -88,8 +88,6 @@ const pass pass_loop_bounds_tighten = {
              .requires = (const char *const[]){"canonicalize", NULL},
              .invalidates = (const char *const[]){"const_fold", "dce", "loop_unroll",
                                                   "loop_bounds_tighten", NULL},
-             .phase = PASS_PHASE_LOOP,
-             .preserves_abi = true,
              .family = PASS_FAMILY_LOOP},
     .summary = "put a condition on the counter into the loop's bounds",
     .never = "touch a loop with an else, or with code behind the condition",

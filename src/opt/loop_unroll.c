@@ -62,8 +62,6 @@ const pass pass_loop_unroll = {
                  (const char *const[]){"canonicalize", "const_fold", "algebraic_simplify",
                                        "promote_variables", "cse", "if_simplify", "dce",
                                        "load_forward", "loop_unroll", NULL},
-             .phase = PASS_PHASE_LOOP,
-             .preserves_abi = true,
              .family = PASS_FAMILY_LOOP},
     .summary = "repeat the body of loops with few constant iterations",
     .never = "repeat more than 16 times, make more than 128 operations, or copy a break",

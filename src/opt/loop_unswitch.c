@@ -62,8 +62,6 @@ const pass pass_loop_unswitch = {
              .requires = (const char *const[]){"licm", NULL},
              .invalidates = (const char *const[]){"if_simplify", "dce", "loop_unswitch",
                                                   "loop_bounds_tighten", NULL},
-             .phase = PASS_PHASE_LOOP,
-             .preserves_abi = true,
              .family = PASS_FAMILY_LOOP},
     .summary = "ask a condition that does not change once, in front of the loop",
     .never = "put a barrier under a condition, or copy more than 64 operations",

@@ -9,7 +9,8 @@
 #include "ir/program.h"
 #include "opt/report.h"
 
-// What a pass costs and pays for grows with: selection has one threshold per family.
+// What a pass costs and pays for grows with: selection has one threshold per family, profiles go by
+// it, and passes of an earlier family run first.
 typedef enum pass_family {
   PASS_FAMILY_SCALAR, // cheap normalizers, always on
   PASS_FAMILY_SYNC,   // barriers and atomics, always on
@@ -22,19 +23,7 @@ typedef enum pass_family {
   PASS_FAMILY_COUNT
 } pass_family;
 
-// Where a pass stands in the pipeline; passes of an earlier phase run first. Profiles go by it.
-typedef enum pass_phase {
-  PASS_PHASE_SCALAR,
-  PASS_PHASE_SYNC,
-  PASS_PHASE_LOOP,
-  PASS_PHASE_MEMORY,
-  PASS_PHASE_FUSION,
-  PASS_PHASE_DATAFLOW,
-  PASS_PHASE_MEGAKERNEL,
-  PASS_PHASE_COUNT
-} pass_phase;
-
-// How far a change reaches.
+// How far a change reaches. The scheduler holds a pass to it.
 typedef enum pass_boundary {
   PASS_BOUNDARY_ABI_PRESERVING,  // parameters, buffers and regions stay
   PASS_BOUNDARY_REGION_CHANGING, // parameters and buffers stay; regions are joined or split, and
@@ -53,10 +42,9 @@ typedef struct pass_info {
   const char *name;
   const char *const *requires;    // names of passes, ended by NULL; NULL is none
   const char *const *invalidates; // names of passes that must look again after a change; likewise
-  pass_phase phase;
+  const char *const *follows;     // names of passes after whose changes it must look again
   pass_boundary boundary;
   uint32_t required_caps; // PASS_CAP_*
-  bool preserves_abi;     // callers bind the result as they bound the original
   pass_family family;
 } pass_info;
 
@@ -68,17 +56,18 @@ enum {
 };
 
 static inline bool pass_profile_accepts(unsigned profiles, const pass_info *pass) {
-  if (!pass->preserves_abi) return false;
-  if (pass->phase == PASS_PHASE_DATAFLOW) return profiles & PASS_PROFILE_DATAFLOW;
-  if (pass->phase == PASS_PHASE_MEGAKERNEL) return profiles & PASS_PROFILE_MEGAKERNEL;
+  if (pass->boundary == PASS_BOUNDARY_ABI_CHANGING) return false;
+  if (pass->family == PASS_FAMILY_DATAFLOW) return profiles & PASS_PROFILE_DATAFLOW;
+  if (pass->family == PASS_FAMILY_MEGAKERNEL) return profiles & PASS_PROFILE_MEGAKERNEL;
   return (profiles & PASS_PROFILE_RELEASE) && pass->required_caps == 0;
 }
 
 // One run of a pass: what it reads. Everything is borrowed.
-typedef struct pass_run {
+typedef struct vyre_pass_run {
   vyre_program *program;
-  const bool *selected; // per region: the pass may change this one
-  arena *scratch;       // reset by the scheduler after the run; nothing in it outlives the run
+  const bool *selected;    // per region: the pass may change this one
+  arena *scratch;          // reset by the scheduler after the run; nothing in it outlives the run
+  const struct pass *pass; // the one that runs
 } pass_run;
 
 // A pass is a function from program to program with its record. `run` sets *out to a new program,
@@ -93,13 +82,16 @@ typedef struct pass {
 } pass;
 
 const char *pass_family_name(pass_family family);       // "loop"
-const char *pass_phase_name(pass_phase phase);          // "loop"
 const char *pass_boundary_name(pass_boundary boundary); // "region-changing"
 const char *pass_outcome_name(pass_outcome outcome);    // "not-selected"
 
-// All passes in the order in which they run. The table is checked once (duplicate names, unknown
-// names, cycles of requirements): an error names the passes at fault.
+enum { PASS_LIMIT = 64 }; // passes that there may be
+
+// All passes in the order in which they run. It only ever grows: what a caller saw stays as it is.
 const pass *const *pass_table(size_t *count);
+// Adds one at the end; it stays until the process ends. Any thread. Duplicate names, unknown names
+// and cycles of requirements are errors that name the passes at fault.
+vyre_status pass_table_add(const pass *added, vyre_error *error);
 const pass *pass_find(const char *name); // NULL when unknown
 vyre_status pass_table_check(const pass *const *passes, size_t count, vyre_error *error);
 

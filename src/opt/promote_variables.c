@@ -199,8 +199,6 @@ const pass pass_promote_variables = {
              .invalidates =
                  (const char *const[]){"canonicalize", "const_fold", "algebraic_simplify", "cse",
                                        "dce", "if_simplify", NULL},
-             .phase = PASS_PHASE_SCALAR,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "replace reads of variables whose value is known",
     .never = "carry a value over a loop that sets it, or out of the block that made it",

@@ -120,8 +120,6 @@ const pass pass_range_propagate = {
              .invalidates =
                  (const char *const[]){"const_fold", "algebraic_simplify", "strength_reduce", "cse",
                                        "if_simplify", "dce", "loop_unroll", NULL},
-             .phase = PASS_PHASE_DATAFLOW,
-             .preserves_abi = true,
              .family = PASS_FAMILY_DATAFLOW},
     .summary = "decide comparisons and drop masks, min, max and remainders by integer bounds",
     .never = "assume a condition, or decide anything about floats",

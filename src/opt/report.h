@@ -16,6 +16,7 @@ typedef enum pass_outcome {
   PASS_NOT_SELECTED, // selection left it out; `reason` says why
   PASS_REFUSED,      // its inputs are not there, such as a capability; `reason` says what
   PASS_REVERTED,     // it changed the program for the worse by its own cost gate
+  PASS_OUTCOME_COUNT
 } pass_outcome;
 
 // The cost proxies of a program or a region. Less is better in each.

@@ -9,7 +9,7 @@
 #include "ir/builder.h"
 #include "opt/pass.h"
 
-typedef struct rewriter {
+typedef struct vyre_rewrite {
   const vyre_program *from;
   vyre_builder *to;
   ref *map;             // per old operation: the new value; 0 when dropped or not yet reached

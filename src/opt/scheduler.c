@@ -63,7 +63,9 @@ static bool contains(const char *const *names, const char *name) {
 
 static void mark_dirty(scheduler *s, const pass *changed) {
   for (size_t i = 0; i < s->plan->pass_count; i++)
-    if (contains(changed->info.invalidates, s->plan->passes[i]->info.name)) s->dirty[i] = true;
+    if (contains(changed->info.invalidates, s->plan->passes[i]->info.name) ||
+        contains(s->plan->passes[i]->info.follows, changed->info.name))
+      s->dirty[i] = true;
 }
 
 // ---- regions ------------------------------------------------------------------------------------
@@ -105,6 +107,44 @@ static bool has_same_regions(const vyre_program *a, const vyre_program *b) {
   return true;
 }
 
+// ---- what a pass may change ---------------------------------------------------------------------
+
+// The next buffer that callers bind, from *i on; NULL when there is none.
+static const buffer *next_bound(const vyre_program *p, uint32_t *i) {
+  while (*i < p->buffer_count && p->buffers[*i].is_transient) ++*i;
+  return *i < p->buffer_count ? &p->buffers[(*i)++] : NULL;
+}
+
+static bool has_same_interface(const vyre_program *a, const vyre_program *b) {
+  if (a->param_count != b->param_count || strcmp(a->name, b->name)) return false;
+  for (uint32_t i = 0; i < a->param_count; i++)
+    if (a->params[i].type != b->params[i].type || strcmp(a->params[i].name, b->params[i].name))
+      return false;
+  uint32_t i = 0, k = 0;
+  const buffer *x, *y;
+  do {
+    x = next_bound(a, &i);
+    y = next_bound(b, &k);
+    if (x && y &&
+        (x->type != y->type || x->access != y->access || !x->length != !y->length ||
+         strcmp(x->name, y->name)))
+      return false;
+  } while (x && y);
+  return !x && !y;
+}
+
+// Callers bind the result as they bound the original, and regions are where telemetry looks for
+// them, unless the pass says otherwise in its record.
+static vyre_status check_boundary(const scheduler *s, const pass *p, const vyre_program *next) {
+  pass_boundary boundary = p->info.boundary;
+  if (boundary == PASS_BOUNDARY_ABI_CHANGING) return VYRE_OK;
+  bool is_kept = has_same_interface(s->program, next);
+  if (is_kept && (boundary == PASS_BOUNDARY_REGION_CHANGING || has_same_regions(s->program, next)))
+    return VYRE_OK;
+  return error_set(s->error, VYRE_ERROR_VERIFY, "%s",
+                   is_kept ? "it has other regions" : "it has other parameters or buffers");
+}
+
 // ---- running ------------------------------------------------------------------------------------
 
 // Takes over the reference to `next`.
@@ -139,13 +179,17 @@ static vyre_status blame(scheduler *s, const pass *p, vyre_status status) {
 static vyre_status run_pass(scheduler *s, size_t index, bool *changed) {
   const pass *p = s->plan->passes[index];
   pass_counts before = opt_count(s->program), after = before;
-  pass_run run = {s->program, row_of(s, index), &s->scratch};
+  pass_run run = {s->program, row_of(s, index), &s->scratch, p};
   vyre_program *next = NULL;
   uint64_t start = clock_now_ns();
   vyre_status status = p->run(&run, &next, s->error);
   uint64_t time_ns = clock_now_ns() - start;
   arena_reset(&s->scratch);
-  if (status != VYRE_OK) return blame(s, p, status);
+  if (status == VYRE_OK && next) status = check_boundary(s, p, next);
+  if (status != VYRE_OK) {
+    vyre_program_release(next);
+    return blame(s, p, status);
+  }
   s->summary.runs++;
   pass_outcome outcome = next ? PASS_CHANGED : PASS_UNCHANGED;
   const char *reason = NULL;

@@ -35,7 +35,7 @@ vyre_status specialise_program(vyre_program *program, const uint64_t *params,
   vyre_status status = all ? VYRE_OK : error_out_of_memory(error);
   if (all) {
     memset(all, 1, program->region_count * sizeof *all);
-    pass_run run = {program, all, &scratch};
+    pass_run run = {.program = program, .selected = all, .scratch = &scratch};
     status = rewrite_program(&run, body, &known, out, error);
   }
   if (status == VYRE_OK && !*out) *out = vyre_program_retain(program);

@@ -74,8 +74,6 @@ const pass pass_store_sink = {
              .requires = (const char *const[]){"cse", NULL},
              .invalidates = (const char *const[]){"promote_variables", "dead_store", "dce",
                                                   "store_sink", NULL},
-             .phase = PASS_PHASE_MEMORY,
-             .preserves_abi = true,
              .family = PASS_FAMILY_MEMORY},
     .summary = "write once behind an if what both of its branches end with writing",
     .never = "move a store over anything but the end of its branch, or to another element",

@@ -96,8 +96,6 @@ const pass pass_strength_reduce = {
     .info = {.name = "strength_reduce",
              .requires = (const char *const[]){"canonicalize", NULL},
              .invalidates = (const char *const[]){"const_fold", "cse", "dce", NULL},
-             .phase = PASS_PHASE_SCALAR,
-             .preserves_abi = true,
              .family = PASS_FAMILY_SCALAR},
     .summary = "shifts and masks for powers of two, exact reciprocals",
     .never = "replace a float division whose reciprocal is not exact",

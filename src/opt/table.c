@@ -4,59 +4,61 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-// In the order in which they run.
-static const pass *const table[] = {
-    &pass_canonicalize,
-    &pass_const_fold,
-    &pass_algebraic_simplify,
-    &pass_strength_reduce,
-    &pass_promote_variables,
-    &pass_cse,
-    &pass_if_simplify,
-    &pass_dce,
-    &pass_barrier_eliminate,
-    &pass_atomic_simplify,
-    &pass_licm,
-    &pass_loop_unswitch,
-    &pass_loop_bounds_tighten,
-    &pass_loop_unroll,
-    &pass_bounds_check_eliminate,
-    &pass_load_forward,
-    &pass_store_sink,
-    &pass_dead_store,
-    &pass_transient_eliminate,
-    &pass_region_fusion,
-    &pass_range_propagate,
-    &pass_uniform_hoist,
-    &pass_region_chain,
+// What is registered comes behind those of the list.
+static const pass *table[PASS_LIMIT] = {
+#define PASS(name) &pass_##name,
+#include "opt/passes.def"
+#undef PASS
 };
 
+enum {
+#define PASS(name) +1
+  LISTED_PASSES = 0
+#include "opt/passes.def"
+#undef PASS
+};
+static_assert((int)LISTED_PASSES <= (int)PASS_LIMIT, "raise PASS_LIMIT");
+
+static atomic_size_t table_count = LISTED_PASSES;
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; // of whoever adds
+
 const pass *const *pass_table(size_t *count) {
-  *count = sizeof table / sizeof *table;
+  *count = atomic_load_explicit(&table_count, memory_order_acquire);
   return table;
 }
 
 const char *pass_family_name(pass_family family) {
-  static const char *const names[] = {"scalar", "sync",     "loop",       "memory",
-                                      "fusion", "dataflow", "megakernel", "unknown"};
+  static const char *const names[PASS_FAMILY_COUNT] = {[PASS_FAMILY_SCALAR] = "scalar",
+                                                       [PASS_FAMILY_SYNC] = "sync",
+                                                       [PASS_FAMILY_LOOP] = "loop",
+                                                       [PASS_FAMILY_MEMORY] = "memory",
+                                                       [PASS_FAMILY_FUSION] = "fusion",
+                                                       [PASS_FAMILY_DATAFLOW] = "dataflow",
+                                                       [PASS_FAMILY_MEGAKERNEL] = "megakernel",
+                                                       [PASS_FAMILY_UNKNOWN] = "unknown"};
   return names[family];
 }
 
-const char *pass_phase_name(pass_phase phase) {
-  return pass_family_name((pass_family)phase); // the phases are the families that are known
-}
-
 const char *pass_boundary_name(pass_boundary boundary) {
-  static const char *const names[] = {"abi-preserving", "region-changing", "abi-changing"};
+  static const char *const names[PASS_BOUNDARY_COUNT] = {
+      [PASS_BOUNDARY_ABI_PRESERVING] = "abi-preserving",
+      [PASS_BOUNDARY_REGION_CHANGING] = "region-changing",
+      [PASS_BOUNDARY_ABI_CHANGING] = "abi-changing"};
   return names[boundary];
 }
 
 const char *pass_outcome_name(pass_outcome outcome) {
-  static const char *const names[] = {"changed", "unchanged", "not-selected", "refused",
-                                      "reverted"};
+  static const char *const names[PASS_OUTCOME_COUNT] = {[PASS_CHANGED] = "changed",
+                                                        [PASS_UNCHANGED] = "unchanged",
+                                                        [PASS_NOT_SELECTED] = "not-selected",
+                                                        [PASS_REFUSED] = "refused",
+                                                        [PASS_REVERTED] = "reverted"};
   return names[outcome];
 }
 
@@ -79,14 +81,15 @@ static vyre_status check_names(const pass *const *passes, size_t count, size_t i
   if (find(passes, count, info->name) != i)
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "two passes are called `%s`. Fix: rename one in the pass table", info->name);
-  const char *const *lists[] = {info->requires, info->invalidates};
-  for (size_t k = 0; k < 2; k++)
+  static const char *const verbs[] = {"requires", "invalidates", "follows"};
+  const char *const *lists[] = {info->requires, info->invalidates, info->follows};
+  for (size_t k = 0; k < 3; k++)
     for (const char *const *name = lists[k]; name && *name; name++)
       if (find(passes, count, *name) == count)
         return error_set(error, VYRE_ERROR_ARGUMENT,
                          "pass `%s` %s `%s`, which is not in the table. Fix: add that pass or "
                          "correct the name",
-                         info->name, k ? "invalidates" : "requires", *name);
+                         info->name, verbs[k], *name);
   return VYRE_OK;
 }
 
@@ -140,5 +143,26 @@ vyre_status pass_table_check(const pass *const *passes, size_t count, vyre_error
     if (!s.seen[i] && has_cycle(&s, i)) status = cycle_error(&s, error);
   free(s.seen);
   free(s.path);
+  return status;
+}
+
+vyre_status pass_table_add(const pass *added, vyre_error *error) {
+  pthread_mutex_lock(&table_lock);
+  size_t count = atomic_load_explicit(&table_count, memory_order_relaxed);
+  vyre_status status = VYRE_OK;
+  if (count == PASS_LIMIT)
+    status = error_set(error, VYRE_ERROR_LIMIT, "there are %d passes already. Fix: register fewer",
+                       PASS_LIMIT);
+  if (status == VYRE_OK) {
+    const pass *all[PASS_LIMIT];
+    memcpy(all, table, count * sizeof *all);
+    all[count] = added;
+    status = pass_table_check(all, count + 1, error);
+  }
+  if (status == VYRE_OK) {
+    table[count] = added;
+    atomic_store_explicit(&table_count, count + 1, memory_order_release);
+  }
+  pthread_mutex_unlock(&table_lock);
   return status;
 }

@@ -86,8 +86,6 @@ const pass pass_uniform_hoist = {
     .info = {.name = "uniform_hoist",
              .invalidates =
                  (const char *const[]){"cse", "loop_unswitch", "loop_bounds_tighten", NULL},
-             .phase = PASS_PHASE_DATAFLOW,
-             .preserves_abi = true,
              .family = PASS_FAMILY_DATAFLOW},
     .summary = "move what is the same for all invocations out of conditions and loops",
     .never = "move loads, reads of variables, or a division out of an if that all share",

@@ -11,33 +11,30 @@
 
 // ---- the table ----------------------------------------------------------------------------------
 
-enum { MAX_PASSES = 64 };
-
-// Made once: the pass records for selection, and whether the table is sound.
+// What selection knows of the passes, made once for each size that the table had: it only grows,
+// and who began with a smaller one goes on with it.
 static struct {
-  pthread_once_t once;
-  const pass_info *infos[MAX_PASSES]; // borrowed by the index
-  select_index *index;
-  vyre_status status;
-  vyre_error error;
-} shared = {.once = PTHREAD_ONCE_INIT};
+  pthread_mutex_t lock;
+  const pass_info *infos[PASS_LIMIT]; // borrowed by the indices
+  select_index *indices[PASS_LIMIT + 1];
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void make_shared(void) {
-  size_t count;
-  const pass *const *passes = pass_table(&count);
-  shared.status = pass_table_check(passes, count, &shared.error);
-  if (shared.status != VYRE_OK) return;
-  if (count > MAX_PASSES) VYRE_BUG("policy/optimize", "%zu passes: raise MAX_PASSES", count);
-  for (size_t i = 0; i < count; i++) shared.infos[i] = &passes[i]->info;
-  shared.index = select_index_new(shared.infos, count);
-  if (!shared.index) shared.status = error_out_of_memory(&shared.error);
-}
-
-static vyre_status get_index(const select_index **out, vyre_error *error) {
-  pthread_once(&shared.once, make_shared);
-  if (shared.status != VYRE_OK && error) *error = shared.error;
-  *out = shared.index;
-  return shared.status;
+static vyre_status get_index(size_t count, const select_index **out, vyre_error *error) {
+  pthread_mutex_lock(&shared.lock);
+  if (!shared.indices[count]) {
+    size_t all;
+    const pass *const *passes = pass_table(&all);
+    for (size_t i = 0; i < count; i++) shared.infos[i] = &passes[i]->info;
+    vyre_status status = pass_table_check(passes, count, error);
+    if (status == VYRE_OK) shared.indices[count] = select_index_new(shared.infos, count);
+    if (!shared.indices[count]) {
+      pthread_mutex_unlock(&shared.lock);
+      return status == VYRE_OK ? error_out_of_memory(error) : status;
+    }
+  }
+  *out = shared.indices[count];
+  pthread_mutex_unlock(&shared.lock);
+  return VYRE_OK;
 }
 
 // ---- choosing -----------------------------------------------------------------------------------
@@ -51,12 +48,11 @@ static vyre_status region_stats(const vyre_program *p, uint32_t r, const optimiz
   return status;
 }
 
-static vyre_status select_region(const vyre_program *p, uint32_t r, const optimize_options *o,
-                                 unsigned profiles, select_decision *out, vyre_error *error) {
-  const select_index *index;
+static vyre_status select_region(const select_index *index, const vyre_program *p, uint32_t r,
+                                 const optimize_options *o, unsigned profiles, select_decision *out,
+                                 vyre_error *error) {
   vyre_stats stats;
-  vyre_status status = get_index(&index, error);
-  if (status == VYRE_OK) status = region_stats(p, r, o, &stats, error);
+  vyre_status status = region_stats(p, r, o, &stats, error);
   if (status != VYRE_OK) return status;
   char key[HINTS_KEY] = "";
   if (o->hints)
@@ -101,9 +97,12 @@ static bool is_wanted(const optimize_options *o, unsigned profiles, const select
 static vyre_status choose(optimize_result *out, const vyre_program *p, const optimize_options *o,
                           bool *selected, const char **reasons, vyre_error *error) {
   unsigned profiles = o->profiles ? o->profiles : PASS_PROFILE_RELEASE;
+  const select_index *index = NULL;
+  vyre_status status = get_index(out->pass_count, &index, error);
+  if (status != VYRE_OK) return status;
   for (uint32_t r = 0; r < p->region_count; r++) {
     select_decision *row = &out->decisions[r * out->pass_count];
-    vyre_status status = select_region(p, r, o, profiles, row, error);
+    status = select_region(index, p, r, o, profiles, row, error);
     if (status != VYRE_OK) return status;
     if (o->mode == OPTIMIZE_AGAIN) take_again(o->selection, r, out->pass_count, row);
     for (size_t i = 0; i < out->pass_count; i++) {
@@ -116,8 +115,9 @@ static vyre_status choose(optimize_result *out, const vyre_program *p, const opt
 
 // ---- running ------------------------------------------------------------------------------------
 
-static opt_plan plan_of(const optimize_options *o) {
-  return (opt_plan){.caps = o->caps,
+// What the program allows is there; what devices have is the caller's to say.
+static opt_plan plan_of(const vyre_program *p, const optimize_options *o) {
+  return (opt_plan){.caps = o->caps | (p->fast_ulp ? PASS_CAP_FAST_ARITHMETIC : 0),
                     .max_iterations = o->max_iterations,
                     .stop_after = o->stop_after,
                     .watch = o->watch,
@@ -126,18 +126,18 @@ static opt_plan plan_of(const optimize_options *o) {
 
 static vyre_status run_named(vyre_program *p, const optimize_options *o, optimize_result *out,
                              vyre_error *error) {
-  const pass *passes[MAX_PASSES];
+  const pass *passes[PASS_LIMIT];
   size_t count = 0;
   for (const char *const *name = o->names; name && *name; name++) {
     const pass *found = pass_find(*name);
-    if (!found || count == MAX_PASSES)
+    if (!found || count == PASS_LIMIT)
       return error_set(error, VYRE_ERROR_ARGUMENT,
                        "there is no pass `%s`, or there are too many. Fix: use names that "
                        "`vyre opt --list` shows",
                        *name);
     passes[count++] = found;
   }
-  opt_plan plan = plan_of(o);
+  opt_plan plan = plan_of(p, o);
   plan.passes = passes;
   plan.pass_count = count;
   return opt_run(p, &plan, &out->report, &out->summary, &out->program, error);
@@ -165,7 +165,7 @@ vyre_status optimize_program(vyre_program *p, const optimize_options *options, o
                            ? choose(out, p, o, selected, reasons, error)
                            : error_out_of_memory(error);
   if (status == VYRE_OK) {
-    opt_plan plan = plan_of(o);
+    opt_plan plan = plan_of(p, o);
     plan.passes = out->passes;
     plan.pass_count = out->pass_count;
     plan.selected = selected;

@@ -18,7 +18,7 @@ prefix=$stage/usr
 fail() { echo "$1" && exit 1; }
 (umask 022 && DESTDIR=$stage cmake --install "$VYRE_BUILD" --prefix /usr >/dev/null)
 
-for file in bin/vyre include/vyre/vyre.h include/vyre/ops.def lib/libvyre.so \
+for file in bin/vyre include/vyre/vyre.h include/vyre/extend.h include/vyre/ops.def lib/libvyre.so \
   lib/vyre/libvyre-llvm.so lib/vyre/libvyre-clang.so \
   lib/pkgconfig/vyre.pc lib/cmake/vyre/vyreConfig.cmake share/man/man1/vyre.1 \
   share/bash-completion/completions/vyre share/zsh/site-functions/_vyre \

@@ -139,12 +139,11 @@ static void put_passes(strbuf *out) {
   size_t count;
   const pass *const *passes = pass_table(&count);
   strbuf_puts(out,
-              "| pass | family | phase | requires | invalidates | what it does | what it never "
-              "does |\n| --- | --- | --- | --- | --- | --- | --- |\n");
+              "| pass | family | requires | invalidates | what it does | what it never does |\n"
+              "| --- | --- | --- | --- | --- | --- |\n");
   for (size_t i = 0; i < count; i++) {
     const pass_info *info = &passes[i]->info;
-    strbuf_printf(out, "| %s | %s | %s | ", info->name, pass_family_name(info->family),
-                  pass_phase_name(info->phase));
+    strbuf_printf(out, "| %s | %s | ", info->name, pass_family_name(info->family));
     put_names(out, info->requires);
     put_names(out, info->invalidates);
     strbuf_printf(out, "%s | %s |\n", passes[i]->summary, passes[i]->never);

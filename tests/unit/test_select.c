@@ -12,14 +12,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-static pass_info meta(const char *name, pass_family family, pass_phase phase,
-                      const char *const *requires) {
+static pass_info meta(const char *name, pass_family family, const char *const *requires) {
   return (pass_info){
       .name = name,
       .requires = requires,
-      .phase = phase,
       .boundary = PASS_BOUNDARY_ABI_PRESERVING,
-      .preserves_abi = true,
       .family = family,
   };
 }
@@ -67,7 +64,7 @@ static select_decision select_one(pass_info pass, const select_input *input) {
 }
 
 static pass_info decode_scan_fuse(void) {
-  return meta("decode_scan_fuse", PASS_FAMILY_MEMORY, PASS_PHASE_MEMORY, NULL);
+  return meta("decode_scan_fuse", PASS_FAMILY_MEMORY, NULL);
 }
 
 static pass_metric metric(const char *pass, bool changed, uint64_t before, uint64_t after) {
@@ -150,8 +147,8 @@ static void selected_pass_closes_over_required_dependencies(void **state) {
   vyre_stats stats = tiny_stats();
   static const char *const requires[] = {"shape_facts", NULL};
   pass_info passes[] = {
-      meta("shape_facts", PASS_FAMILY_MEMORY, PASS_PHASE_MEMORY, NULL),
-      meta("memory_optimizer", PASS_FAMILY_SCALAR, PASS_PHASE_SCALAR, requires),
+      meta("shape_facts", PASS_FAMILY_MEMORY, NULL),
+      meta("memory_optimizer", PASS_FAMILY_SCALAR, requires),
   };
   select_input input = {.profiles = PASS_PROFILE_RELEASE, .stats = &stats};
   select_decision d[2];
@@ -231,8 +228,10 @@ static void each_family_has_its_threshold(void **state) {
       vyre_stats stats = {0};
       uint64_t value = rows[i].threshold - 1 + (uint64_t)above;
       memcpy((char *)&stats + rows[i].field, &value, sizeof value);
-      select_input input = {.profiles = PASS_PROFILE_RELEASE, .stats = &stats};
-      select_decision d = select_one(meta("p", rows[i].family, PASS_PHASE_LOOP, NULL), &input);
+      select_input input = {.profiles = PASS_PROFILE_RELEASE | PASS_PROFILE_DATAFLOW |
+                                        PASS_PROFILE_MEGAKERNEL,
+                            .stats = &stats};
+      select_decision d = select_one(meta("p", rows[i].family, NULL), &input);
       assert_int_equal(d.selected, above);
       assert_int_equal(d.reason, above ? SELECT_PROGRAM_SHAPE : SELECT_BELOW_THRESHOLD);
     }
@@ -241,23 +240,23 @@ static void each_family_has_its_threshold(void **state) {
   select_input input = {.profiles = PASS_PROFILE_RELEASE, .stats = &nothing};
   pass_family always[] = {PASS_FAMILY_SCALAR, PASS_FAMILY_SYNC, PASS_FAMILY_UNKNOWN};
   for (int i = 0; i < 3; i++) {
-    select_decision d = select_one(meta("p", always[i], PASS_PHASE_SCALAR, NULL), &input);
+    select_decision d = select_one(meta("p", always[i], NULL), &input);
     assert_int_equal(d.reason, SELECT_ALWAYS_ON);
   }
 }
 
-static void profiles_accept_their_phases_and_combine(void **state) {
+static void profiles_accept_their_families_and_combine(void **state) {
   (void)state;
-  for (int phase = 0; phase < PASS_PHASE_COUNT; phase++) {
-    pass_info pass = meta("p", PASS_FAMILY_SCALAR, (pass_phase)phase, NULL);
-    unsigned wants = phase == PASS_PHASE_DATAFLOW     ? PASS_PROFILE_DATAFLOW
-                     : phase == PASS_PHASE_MEGAKERNEL ? PASS_PROFILE_MEGAKERNEL
-                                                      : PASS_PROFILE_RELEASE;
+  for (pass_family family = 0; family < PASS_FAMILY_COUNT; family++) {
+    pass_info pass = meta("p", family, NULL);
+    unsigned wants = family == PASS_FAMILY_DATAFLOW     ? PASS_PROFILE_DATAFLOW
+                     : family == PASS_FAMILY_MEGAKERNEL ? PASS_PROFILE_MEGAKERNEL
+                                                        : PASS_PROFILE_RELEASE;
     for (unsigned profiles = 0; profiles < 8; profiles++)
       assert_int_equal(pass_profile_accepts(profiles, &pass), (profiles & wants) != 0);
     pass.required_caps = PASS_CAP_GRID_BARRIER;
     assert_int_equal(pass_profile_accepts(7, &pass), wants != PASS_PROFILE_RELEASE);
-    pass.preserves_abi = false;
+    pass.boundary = PASS_BOUNDARY_ABI_CHANGING;
     assert_false(pass_profile_accepts(7, &pass));
   }
 }
@@ -269,7 +268,7 @@ static void the_profile_is_asked_before_telemetry(void **state) {
   hints_record(h, "r", 1000000, 1);
   select_input input = {
       .profiles = PASS_PROFILE_RELEASE, .stats = &stats, .region = "r", .hints = h};
-  pass_info pass = meta("p", PASS_FAMILY_DATAFLOW, PASS_PHASE_DATAFLOW, NULL);
+  pass_info pass = meta("p", PASS_FAMILY_DATAFLOW, NULL);
   select_decision d = select_one(pass, &input);
   assert_false(d.selected);
   assert_true(d.outside_profile);
@@ -286,8 +285,8 @@ static void a_requirement_outside_the_profile_is_pulled_in_and_says_so(void **st
   vyre_stats stats = {0};
   static const char *const requires[] = {"ranges", NULL};
   pass_info passes[] = {
-      meta("user", PASS_FAMILY_SCALAR, PASS_PHASE_SCALAR, requires),
-      meta("ranges", PASS_FAMILY_DATAFLOW, PASS_PHASE_DATAFLOW, NULL),
+      meta("user", PASS_FAMILY_SCALAR, requires),
+      meta("ranges", PASS_FAMILY_DATAFLOW, NULL),
   };
   select_input input = {.profiles = PASS_PROFILE_RELEASE, .stats = &stats};
   select_decision d[2];
@@ -337,7 +336,7 @@ static void closure_follows_chains_and_survives_cycles(void **state) {
       requires[i][1] = names[i];
       requires[i][2] = "nowhere";
       requires[i][3] = NULL;
-      passes[i] = meta(names[i], PASS_FAMILY_LOOP, PASS_PHASE_LOOP, requires[i]);
+      passes[i] = meta(names[i], PASS_FAMILY_LOOP, requires[i]);
     }
     select_among(passes, LENGTH, &input, d);
     for (int i = 0; i < LENGTH; i++) assert_false(d[i].selected);
@@ -385,8 +384,7 @@ static void closure_equals_that_of_the_original_on_random_tables(void **state) {
       for (size_t k = 0; k < needs; k++) requires[i][k] = names[(bits >> (3 + 5 * k)) % MOST];
       requires[i][needs] = NULL;
       expected[i] = (bits >> 30) % 4 == 0;
-      passes[i] = meta(names[i], expected[i] ? PASS_FAMILY_SCALAR : PASS_FAMILY_LOOP,
-                       PASS_PHASE_LOOP, requires[i]);
+      passes[i] = meta(names[i], expected[i] ? PASS_FAMILY_SCALAR : PASS_FAMILY_LOOP, requires[i]);
     }
     slow_closure(passes, count, expected);
     select_decision d[MOST];
@@ -405,7 +403,7 @@ int main(void) {
       cmocka_unit_test(selected_registered_passes_run_through_scheduler),
       cmocka_unit_test(priorities_and_names_are_pinned),
       cmocka_unit_test(each_family_has_its_threshold),
-      cmocka_unit_test(profiles_accept_their_phases_and_combine),
+      cmocka_unit_test(profiles_accept_their_families_and_combine),
       cmocka_unit_test(the_profile_is_asked_before_telemetry),
       cmocka_unit_test(a_requirement_outside_the_profile_is_pulled_in_and_says_so),
       cmocka_unit_test(each_cost_counts_and_other_regions_do_not),

@@ -375,7 +375,9 @@ static void emit_shared(emitter *e) {
   barrier_line(e);
 }
 
+// Polling leaves between barriers, which asks of a driver what a barrier in a loop does.
 static bool has_barrier_in_loop(const emitter *e) {
+  if (e->is_polled && e->r->has_barrier) return true;
   for (uint32_t i = e->r->body.first; i < e->r->body.end; i++)
     if (is_loop((vyre_op)e->p->code[i].op) && contains(e, i, end_of(&e->p->code[i]), is_barrier))
       return true;
