@@ -36,7 +36,8 @@ void backend_set_extra(const backend *extra) {
   extra_backend = extra;
 }
 
-const backend *backend_at(uint32_t index) {
+// NULL past the end.
+static const backend *backend_at(uint32_t index) {
   if (index < LISTED) return listed[index];
   index -= LISTED;
   uint32_t count = atomic_load_explicit(&added_count, memory_order_acquire);

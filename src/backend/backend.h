@@ -43,9 +43,10 @@ typedef struct backend {
   vyre_status (*check)(vyre_error *error);
 
   // Makes *state from a frozen program, which the caller keeps alive until release. Options are
-  // never NULL; their time limit is the caller's to keep (limited_compile.h). VYRE_ERROR_UNSUPPORTED
-  // when the device lacks something. When *stop becomes other than 0 nobody waits for the result:
-  // VYRE_ERROR_TIMEOUT soon, or a result that is thrown away. Any thread, also at once.
+  // never NULL; their time limit is the caller's to keep (limited_compile.h).
+  // VYRE_ERROR_UNSUPPORTED when the device lacks something. When *stop becomes other than 0 nobody
+  // waits for the result: VYRE_ERROR_TIMEOUT soon, or a result that is thrown away. Any thread,
+  // also at once.
   vyre_status (*compile)(const struct backend *self, vyre_program *program,
                          const vyre_compile_options *options, const volatile uint32_t *stop,
                          void **state, vyre_error *error);
@@ -74,7 +75,6 @@ typedef struct backend {
 } backend;
 
 const backend *backend_find(const char *id); // NULL when unknown
-const backend *backend_at(uint32_t index);   // NULL past the end
 // Where a program runs before anything is known of it: this CPU.
 const backend *backend_usual(void);
 // The interpreter: what others are compared with, never a contender, and the last resort.

@@ -446,13 +446,6 @@ const toml_value *toml_find(const toml_table *table, const char *key) {
   return e ? e->value : NULL;
 }
 
-const char *toml_kind_name(toml_kind kind) {
-  static const char *const names[] = {"a string",  "an integer",
-                                      "a boolean", "an array",
-                                      "a table",   "a float, date or integer of another kind"};
-  return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
-}
-
 bool toml_get_u64(const toml_value *value, uint64_t *out) {
   if (!value || value->kind != TOML_INTEGER) return false;
   if (value->integer.negative && value->integer.magnitude) return false;

@@ -81,7 +81,6 @@ vyre_status toml_parse(arena *memory, const char *text, size_t size, const char 
 
 // NULL when there is no such key.
 const toml_value *toml_find(const toml_table *table, const char *key);
-const char *toml_kind_name(toml_kind kind); // "a string"
 // False when the value (which may be NULL) is not of that kind or out of range.
 bool toml_get_u64(const toml_value *value, uint64_t *out);
 bool toml_get_i64(const toml_value *value, int64_t *out);

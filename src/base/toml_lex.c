@@ -35,7 +35,7 @@ bool toml_lex_at_newline(const toml_lexer *s) {
          (toml_lex_peek(s) == '\r' && s->p + 1 < s->end && s->p[1] == '\n');
 }
 
-void toml_lex_skip_newline(toml_lexer *s) {
+static void toml_lex_skip_newline(toml_lexer *s) {
   s->p += *s->p == '\r' ? 2 : 1;
   s->line++;
 }

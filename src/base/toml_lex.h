@@ -27,7 +27,6 @@ static inline int toml_lex_peek(const toml_lexer *s) {
 bool toml_lex_is_bare(int c); // may stand in a key without quotes
 bool toml_lex_starts_with(const toml_lexer *s, const char *word);
 bool toml_lex_at_newline(const toml_lexer *s);
-void toml_lex_skip_newline(toml_lexer *s);
 void toml_lex_skip_blanks(toml_lexer *s);
 bool toml_lex_skip_comment(toml_lexer *s);
 // Blanks, comments and newlines, as between the elements of an array.

@@ -46,11 +46,11 @@ vyre_type generator_index_type(generator *g) {
   return (vyre_type)(VYRE_I32 + random_below(&g->random, count));
 }
 
-vyre_value generator_const(generator *g, vyre_type type) {
+static vyre_value generator_const(generator *g, vyre_type type) {
   return vyre_build_const(g->b, type, generate_bits(&g->random, type));
 }
 
-vyre_value generator_as_type(generator *g, vyre_value value, vyre_type type) {
+static vyre_value generator_as_type(generator *g, vyre_value value, vyre_type type) {
   if (vyre_build_type_of(g->b, value) == type) return value;
   return vyre_build_convert(g->b, type, value);
 }

@@ -99,7 +99,6 @@ typedef struct generator {
 void generator_fill_tables(generator *g);
 vyre_type generator_type(generator *g);       // any allowed one
 vyre_type generator_index_type(generator *g); // that an index may have
-vyre_value generator_const(generator *g, vyre_type type);
 // A value of the type. `uniform`: made only of what is the same for the whole workgroup.
 vyre_value generator_expr(generator *g, vyre_type type, bool uniform, int depth);
 // An index for reading a memory object of this length; sometimes out of bounds.
@@ -109,7 +108,6 @@ vyre_value generator_own_index(generator *g, const memory_state *m, int depth);
 // Gives a free shared array or tile a role for the rest of the phase.
 void generator_take_role(generator *g, memory_state *m);
 void generator_know(generator *g, vyre_value value, vyre_type type, bool is_uniform);
-vyre_value generator_as_type(generator *g, vyre_value value, vyre_type type);
 
 // generate_body.c: statements.
 void generator_body(generator *g);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "conform/sweep.h"
 
+#include "backend/backend.h"
+#include "base/error.h"
 #include "conform/generate.h"
 #include "conform/idioms.h"
 #include "conform/shapes.h"
-#include "base/error.h"
 #include "ir/limits.h"
 #include "opt/scheduler.h"
 #include "opt/specialise.h"
@@ -16,6 +17,7 @@
 
 static void choose_run(random_state *r, sweep_run *how) {
   static const uint32_t widths[] = {8, 8, 4, 16, 1, 2, 32, 0}, threads[] = {1, 1, 2, 2, 7};
+  how->options.optimize = VYRE_OPTIMIZE_NONE; // passes are applied here
   how->options.vector_width = widths[random_below(r, 8)];
   how->options.threads = threads[random_below(r, 5)];
   how->options.tier = random_chance(r, 50) ? VYRE_TIER_QUICK : VYRE_TIER_FULL;
@@ -97,13 +99,15 @@ static bool compare_sides(const trial *t, const sweep_run *how, vyre_executable 
 
 bool sweep_compare(const trial *t, const sweep_run *how, difference *out) {
   outcome expected, found = {.overrun = -1};
-  if (!trial_run(t, NULL, "ref", NULL, (trial_limits){.fuel = SWEEP_FUEL}, &expected)) return false;
+  if (!trial_run(t, NULL, backend_oracle()->id, NULL, (trial_limits){.fuel = SWEEP_FUEL},
+                 &expected))
+    return false;
   vyre_program *program = NULL;
   vyre_executable *made = NULL;
   bool ok = true;
   found.status = prepare(t, how, &program, &found.error);
   if (found.status == VYRE_OK)
-    found.status = vyre_compile(program, "cpu", &how->options, &made, &found.error);
+    found.status = vyre_compile(program, backend_usual()->id, &how->options, &made, &found.error);
   if (found.status == VYRE_OK)
     ok = compare_sides(t, how, made, &expected, out);
   else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "conform/trial.h"
 
+#include "backend/backend.h"
 #include "ir/program.h"
 
 #include <stdlib.h>
@@ -95,7 +96,7 @@ bool trial_run(const trial *t, vyre_program *program, const char *backend,
       vyre_compile(program ? program : t->program, backend, &plain, &executable, &out->error);
   if (out->status != VYRE_OK) return true;
   trial now = *t;
-  if (!strcmp(backend, "ref")) now.frozen_byte = 0;
+  if (backend_is_oracle(backend)) now.frozen_byte = 0;
   bool ok = trial_dispatch(&now, executable, FENCE_END, limits, out);
   vyre_executable_release(executable);
   return ok;

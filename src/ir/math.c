@@ -48,7 +48,9 @@ static const recipe RECIPES[VYRE_OP_COUNT] = {
     [VYRE_OP_FMOD] = {NULL, math_build_fmod},   [VYRE_OP_RSQRT] = {math_build_rsqrt, NULL},
 };
 
-ref math_build(vyre_builder *b, vyre_op op, vyre_type t, ref x, ref y) {
+// Builds the expansion of one operation at the builder's position; `y` is ignored by functions of
+// one argument. The operands have type `t`, f32 or f64.
+static ref math_build(vyre_builder *b, vyre_op op, vyre_type t, ref x, ref y) {
   const recipe *r = &RECIPES[op];
   if (!r->unary && !r->binary) VYRE_BUG("math", "`%s` has no expansion", op_table[op].name);
   if (!type_is_float(t)) {

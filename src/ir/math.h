@@ -13,8 +13,4 @@
 // retained, when there is none. Names and source places are kept.
 vyre_status math_expand(const vyre_program *program, vyre_program **out, vyre_error *error);
 
-// Builds the expansion of one operation at the builder's position; `y` is ignored by functions of
-// one argument. The operands have type `t`, f32 or f64.
-ref math_build(vyre_builder *b, vyre_op op, vyre_type t, ref x, ref y);
-
 #endif

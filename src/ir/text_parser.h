@@ -150,12 +150,10 @@ bool expression_read_u32(parser *p, const char *wanted, uint32_t *out); // a pla
 bool parser_new_name(parser *p, uint32_t *symbol, uint32_t *offset);
 void parser_bind(parser *p, uint32_t symbol, name_kind kind, vyre_type type, uint32_t at);
 void parser_end_scope(parser *p, size_t count);
-void parser_name_value(parser *p, ref value, uint32_t symbol);
 // The name without its `$`, in `buffer` of LIMIT_NAME + 1 bytes.
 const char *parser_name_text(const parser *p, uint32_t symbol, char *buffer);
 bool parser_type(parser *p, vyre_type *type);
-bool parser_array_type(parser *p, vyre_type *type, uint32_t *length); // `: f32[16]`
-bool parser_let(parser *p);                                           // up to what ends it
+bool parser_let(parser *p);                           // up to what ends it
 bool parser_end_statement(parser *p, uint32_t first); // `first`: where the statement's code began
 bool parser_end_item(parser *p);
 bool parser_body(parser *p, uint32_t region_offset); // from after `{` to its `}`

@@ -45,7 +45,7 @@ void parser_end_scope(parser *p, size_t count) {
   }
 }
 
-void parser_name_value(parser *p, ref value, uint32_t number) {
+static void parser_name_value(parser *p, ref value, uint32_t number) {
   const symbol *s = &p->symbols.list.at[number];
   if (s->base) builder_name(p->builder, value, s->text, s->base);
 }
@@ -67,7 +67,7 @@ bool parser_type(parser *p, vyre_type *type) {
   return true;
 }
 
-bool parser_array_type(parser *p, vyre_type *type, uint32_t *length) {
+static bool parser_array_type(parser *p, vyre_type *type, uint32_t *length) {
   *length = 0;
   return parser_expect(p, TOKEN_COLON, "`:`") && parser_type(p, type) &&
          parser_expect(p, TOKEN_LBRACKET, "`[`") &&

@@ -12,7 +12,9 @@
 
 // ---- mode --------------------------------------------------------------------------------------
 
-vyre_status tune_mode_parse(const char *text, tune_mode *out, vyre_error *error) {
+// `text` is the value of the variable: NULL, empty and "off" are off, "on" is on. Anything else is
+// off too, and an error that says so.
+static vyre_status tune_mode_parse(const char *text, tune_mode *out, vyre_error *error) {
   *out = text && !strcmp(text, "on") ? TUNE_ON : TUNE_OFF_USE_DEFAULT;
   if (!text || !*text || !strcmp(text, "on") || !strcmp(text, "off")) return VYRE_OK;
   return error_set(error, VYRE_ERROR_ARGUMENT,

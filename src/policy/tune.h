@@ -19,9 +19,6 @@ typedef enum tune_mode {
   TUNE_ON,              // measure candidates on the first dispatch
 } tune_mode;
 
-// `text` is the value of the variable: NULL, empty and "off" are off, "on" is on. Anything else is
-// off too, and an error that says so.
-vyre_status tune_mode_parse(const char *text, tune_mode *out, vyre_error *error);
 vyre_status tune_mode_from_env(tune_mode *out, vyre_error *error);
 
 // ---- keys --------------------------------------------------------------------------------------

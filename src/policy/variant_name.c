@@ -18,7 +18,7 @@ static const struct {
                            PASS_PROFILE_RELEASE | PASS_PROFILE_DATAFLOW | PASS_PROFILE_MEGAKERNEL},
 };
 
-const char *variant_passes_name(variant_passes passes) {
+static const char *variant_passes_name(variant_passes passes) {
   return passes_table[passes].name;
 }
 

@@ -18,7 +18,6 @@ typedef enum variant_passes {
   PASSES_COUNT
 } variant_passes;
 
-const char *variant_passes_name(variant_passes passes);  // "release"
 unsigned variant_passes_profiles(variant_passes passes); // PASS_PROFILE_*, joined; 0 for none
 
 typedef struct variant_name {

@@ -106,7 +106,7 @@ static vyre_status check_process(vyre_error *error) {
 
 // ---- one connection ----------------------------------------------------------------------------
 
-void store_disconnect(store *s) {
+static void store_disconnect(store *s) {
   for (int i = 0; i < STORE_SQL_END; i++) {
     sqlite3_finalize(s->statements[i]);
     s->statements[i] = NULL;

@@ -58,7 +58,6 @@ size_t store_write_recent(const store_samples *samples, uint8_t out[8 * STORE_RE
 
 // A connection that reads a file from elsewhere: no log, no lock, nothing in it runs.
 int store_connect_foreign(store *s);
-void store_disconnect(store *s);
 // Whether the database is an evidence store of this format.
 int store_check_identity(store *s, bool *ours);
 

@@ -206,12 +206,6 @@ void ast_fini(unit *u) {
   if (u->ast) free(u->ast->scratch);
 }
 
-function *ast_find(unit *u, const char *name) {
-  for (uint32_t i = 0; i < u->ast->function_count; i++)
-    if (!strcmp(u->ast->functions[i]->name, name)) return u->ast->functions[i];
-  return NULL;
-}
-
 void ast_function(unit *u, function *f) {
   if (f->is_built) return;
   f->is_built = true;

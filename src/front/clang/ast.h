@@ -133,7 +133,6 @@ typedef struct ast {
 // Finds the functions of the unit; their bodies are built by ast_function.
 void ast_init(unit *u);
 void ast_fini(unit *u);
-function *ast_find(unit *u, const char *name); // NULL when there is none
 void ast_function(unit *u, function *f);
 
 // ---- between the files of the tree builder ------------------------------------------------------
@@ -148,14 +147,10 @@ void ast_extent(CXCursor cursor, uint32_t *first, uint32_t *end);
 node *ast_node(unit *u, node_kind kind, CXCursor cursor, uint32_t kid_count);
 node *ast_expr(unit *u, CXCursor cursor);
 node *ast_stmt(unit *u, CXCursor cursor);
-void ast_wrote(node *lvalue);             // counts a write
 node *ast_skip_casts(node *n);            // the expression under casts
-void ast_count_loop(unit *u, node *loop); // fills n->counts
-void ast_find_late(node *block);          // marks variables
 decl *ast_decl(unit *u, CXCursor cursor); // of a variable or parameter, made on first sight
 _Noreturn void ast_refuse(unit *u, CXCursor cursor, const char *what, const char *fix);
 void ast_enter(unit *u, CXCursor cursor); // counts the nesting
 void ast_leave(unit *u);
-bool ast_lanes(const char *text, size_t size, uint32_t width, uint8_t lanes[16], uint8_t *count);
 
 #endif

@@ -147,7 +147,7 @@ static decl *changed_object(node *n) {
   }
 }
 
-void ast_wrote(node *lvalue) {
+static void ast_wrote(node *lvalue) {
   decl *d = changed_object(lvalue);
   if (d) d->writes++;
 }
@@ -272,7 +272,8 @@ static node *compound_literal(unit *u, CXCursor cursor) {
 
 // ---- what libclang does not expose --------------------------------------------------------------
 
-bool ast_lanes(const char *text, size_t size, uint32_t width, uint8_t lanes[16], uint8_t *count) {
+static bool ast_lanes(const char *text, size_t size, uint32_t width, uint8_t lanes[16],
+                      uint8_t *count) {
   uint32_t even_width = width == 3 ? 4 : width, half = even_width / 2;
   uint32_t n = 0;
   struct {

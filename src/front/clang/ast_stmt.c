@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+static void ast_count_loop(unit *u, node *loop); // fills n->counts
+static void ast_find_late(node *block);          // marks variables
+
 static node *optional(unit *u, CXCursor cursor) {
   return clang_isExpression(clang_getCursorKind(cursor)) ? ast_expr(u, cursor)
                                                          : ast_stmt(u, cursor);
@@ -189,7 +192,7 @@ static void mark_late(node *block, uint32_t from, decl *d) {
     if (assigned_alone(block->kid[i]) == d) d->is_late = true;
 }
 
-void ast_find_late(node *block) {
+static void ast_find_late(node *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     node *s = block->kid[i];
     if (s->kind == S_DECL) mark_late(block, i + 1, s->decl);
@@ -284,7 +287,7 @@ static bool read_start(node *init, counting *c) {
          !mentions(c->lo, c->counter);
 }
 
-void ast_count_loop(unit *u, node *loop) {
+static void ast_count_loop(unit *u, node *loop) {
   counting c = {0};
   if (!read_start(loop->kid[0], &c) || !read_step(loop->kid[2], &c) ||
       !read_condition(loop->kid[1], &c) || writes_to(loop->kid[3], c.counter))

@@ -47,7 +47,7 @@ base *base_of_decl(lowering *l, const decl *d) {
   return b;
 }
 
-vyre_type base_first_type(lowering *l, const ctype *type, uint32_t offset) {
+static vyre_type base_first_type(lowering *l, const ctype *type, uint32_t offset) {
   if (type->kind == T_VOID || type->kind == T_OTHER) return VYRE_U8;
   if (type->kind == T_HALF) return VYRE_U16;
   if (type->kind == T_ARRAY) return base_first_type(l, type->element, offset);

@@ -33,10 +33,8 @@ extern const uint32_t builtin_row_count;
 // Shared between the files of builtins.
 ref each_ldexp(lowering *l, const ref *x, int what);
 ref e_is_nan(lowering *l, ref x);
-ref e_copysign(lowering *l, ref magnitude, ref sign);
 ref e_sign_bit(lowering *l, ref x); // whether it is set
 ref e_infinity(lowering *l, vyre_type type);
-ref e_nan(lowering *l, vyre_type type);
 ref e_clamp(lowering *l, ref x, ref lo, ref hi);
 value name_conversion(lowering *l, node *n, const value *args); // convert_int4_sat_rte
 bool name_is_conversion(const char *name);

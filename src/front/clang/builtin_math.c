@@ -44,7 +44,7 @@ static ref wide(lowering *l, ref x) {
 ref e_infinity(lowering *l, vyre_type type) {
   return e_float(l, type, HUGE_VAL);
 }
-ref e_nan(lowering *l, vyre_type type) {
+static ref e_nan(lowering *l, vyre_type type) {
   return e_const(l, type, type == VYRE_F64 ? 0x7ff8000000000000u : 0x7fc00000u);
 }
 ref e_is_nan(lowering *l, ref x) {
@@ -61,7 +61,7 @@ ref e_sign_bit(lowering *l, ref x) {
   vyre_type word = type_signed(type_bytes(e_type(l, x)));
   return lt(l, e_bits(l, word, x), e_zero(l, word));
 }
-ref e_copysign(lowering *l, ref magnitude, ref sign) {
+static ref e_copysign(lowering *l, ref magnitude, ref sign) {
   ref m = to_bits(l, absolute(l, magnitude)), s = to_bits(l, sign);
   s = e_binary(l, VYRE_OP_AND, s, sign_mask(l, e_type(l, s)));
   return e_bits(l, e_type(l, magnitude), e_binary(l, VYRE_OP_OR, m, s));

@@ -25,11 +25,6 @@ bool e_is_const(lowering *l, ref r, uint64_t *bits) {
   return builder_const_bits(l->b, r, bits);
 }
 
-bool e_is_int(lowering *l, ref r, int64_t value) {
-  uint64_t bits;
-  return e_is_const(l, r, &bits) && !type_is_float(e_type(l, r)) && bits == (uint64_t)value;
-}
-
 vyre_type e_type(lowering *l, ref r) {
   return vyre_build_type_of(l->b, r);
 }
@@ -169,7 +164,7 @@ bool e_is_named(lowering *l, ref r) {
   return !ref_is_const(r) && r < l->named_capacity && l->is_named[r];
 }
 
-void e_mark_named(lowering *l, ref r) {
+static void e_mark_named(lowering *l, ref r) {
   if (ref_is_const(r) || !r) return;
   if (r >= l->named_capacity) {
     uint32_t capacity = l->named_capacity ? l->named_capacity : 1024;

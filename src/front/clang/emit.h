@@ -14,7 +14,6 @@ ref e_int(lowering *l, vyre_type type, int64_t value);
 ref e_float(lowering *l, vyre_type type, double value);
 ref e_zero(lowering *l, vyre_type type);
 bool e_is_const(lowering *l, ref r, uint64_t *bits);
-bool e_is_int(lowering *l, ref r, int64_t value);
 vyre_type e_type(lowering *l, ref r);
 ref e_unary(lowering *l, vyre_op op, ref x);
 ref e_binary(lowering *l, vyre_op op, ref x, ref y);
@@ -29,7 +28,6 @@ ref e_and(lowering *l, ref x, ref y);              // of bools
 ref e_or(lowering *l, ref x, ref y);
 void e_name(lowering *l, ref r, const char *name);
 bool e_is_named(lowering *l, ref r);
-void e_mark_named(lowering *l, ref r); // it is printed by a name that it has already
 // Gives the value a name: its own when it was made since `since` and has none, else a copy's.
 ref e_let(lowering *l, ref r, uint32_t since, const char *name);
 void e_suggest(lowering *l, ref r, uint32_t since, const char *name); // its own name, or none

@@ -145,7 +145,6 @@ pending loop_begin(lowering *l);
 void loop_end(lowering *l, const pending *p);
 label label_begin(lowering *l, label_kind kind, const void *key);
 void label_end(lowering *l, label *made);
-void jump(lowering *l, label *to);
 bool completes(const node *s);
 void lower_decl(lowering *l, decl *d);
 

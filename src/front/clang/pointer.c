@@ -28,7 +28,7 @@ bool pointer_is_small(const pointer *p) {
   return true;
 }
 
-uint32_t pointer_word(lowering *l, const pointer *p) {
+static uint32_t pointer_word(lowering *l, const pointer *p) {
   (void)l;
   for (uint32_t i = 0; i < p->set->count; i++)
     if (p->set->at[i]->word_bytes) return p->set->at[i]->word_bytes;

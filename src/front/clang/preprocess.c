@@ -20,8 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 // A source that includes itself twice can make any amount of text in any amount of time.
 enum { MOST_SECONDS = 60, MOST_BYTES = 1 << 28, MOST_SAID = 1 << 16 };
 

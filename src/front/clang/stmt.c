@@ -22,7 +22,7 @@ void label_end(lowering *l, label *made) {
   l->labels = made->outer;
 }
 
-void jump(lowering *l, label *to) {
+static void jump(lowering *l, label *to) {
   to->jumps++;
   bool from_loop = l->loop_depth > to->loop_depth;
   if (from_loop) note(l, to->needs_flag);

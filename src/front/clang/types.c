@@ -83,7 +83,7 @@ const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_co
   return made;
 }
 
-const ctype *type_vector(unit *u, vyre_type scalar, uint32_t lanes) {
+static const ctype *type_vector(unit *u, vyre_type scalar, uint32_t lanes) {
   if (lanes == 1) return type_scalar(u, scalar);
   ctype **at = &table(u)->vectors[scalar][lanes];
   if (*at) return *at;

@@ -63,7 +63,6 @@ struct ctype {
 const ctype *type_of(unit *u, CXType type, uint32_t offset);
 const ctype *type_scalar(unit *u, vyre_type scalar);
 const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_const);
-const ctype *type_vector(unit *u, vyre_type scalar, uint32_t lanes);
 // The number of leaves is in type->leaf_count afterwards. A union has one leaf per word that its
 // alignment allows.
 const leaf *type_leaves(unit *u, const ctype *type, uint32_t offset);

@@ -109,7 +109,6 @@ void base_declare_shared(lowering *l, base *b, const char *name, const ctype *ty
 void base_grain(lowering *l, base *b, uint64_t bytes); // a size, stride or displacement
 void base_indexed(lowering *l, base *b); // its address is computed: registers do not do
 void base_words(lowering *l, base *b);   // chooses the word of this round from the facts
-vyre_type base_first_type(lowering *l, const ctype *type, uint32_t offset);
 
 // ---- access.c: loads and stores -----------------------------------------------------------------
 
@@ -146,8 +145,7 @@ ref pointer_is_set(lowering *l, const pointer *p);                  // not null
 ref pointer_is_in(lowering *l, const pointer *p, uint32_t number);  // points into that of its set
 ref pointer_index(lowering *l, const pointer *p, int64_t disp);     // in words, never 0
 ref pointer_sel(lowering *l, const pointer *p, const base_set *in); // its number in another set
-uint32_t pointer_word(lowering *l, const pointer *p);
-const pointer *pointer_keep(lowering *l, pointer p); // a copy in the arena
+const pointer *pointer_keep(lowering *l, pointer p);                // a copy in the arena
 bool pointer_is_small(const pointer *p);
 
 // ---- value.c ------------------------------------------------------------------------------------
