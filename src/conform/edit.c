@@ -139,10 +139,6 @@ static bool is_unwrapped(const copier *c, uint32_t opener) {
   return c->e->actions[opener] == EDIT_UNWRAP || c->e->actions[opener] == EDIT_UNWRAP_ELSE;
 }
 
-static uint32_t end_of(const inst *in) {
-  return in->arg[in->op == VYRE_OP_FOR ? 3 : 2];
-}
-
 // Copies a structure operation and returns where to go on.
 static uint32_t copy_structure(copier *c, uint32_t i) {
   const inst *in = &c->p->code[i];
@@ -151,7 +147,7 @@ static uint32_t copy_structure(copier *c, uint32_t i) {
   case VYRE_OP_IF:
   case VYRE_OP_FOR:
   case VYRE_OP_WHILE:
-    if (action == EDIT_DROP) return end_of(in) + 1;
+    if (action == EDIT_DROP) return inst_end(in) + 1;
     if (action == EDIT_UNWRAP_ELSE)
       return (in->op == VYRE_OP_IF && in->arg[1] ? in->arg[1] : i) + 1;
     if (action != EDIT_UNWRAP) copy_operation(c, i);

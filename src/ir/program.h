@@ -59,6 +59,15 @@ typedef struct inst {
   uint32_t arg[4];
 } inst;
 
+// The slot of an operation that opens or goes on with a block (IF ELSE FOR WHILE DO) which links to
+// its END, and that END.
+static inline unsigned inst_end_slot(const inst *in) {
+  return in->op == VYRE_OP_FOR ? 3 : 2;
+}
+static inline uint32_t inst_end(const inst *in) {
+  return in->arg[inst_end_slot(in)];
+}
+
 typedef struct constant {
   uint64_t bits; // type_canonical_bits
   uint32_t type;

@@ -30,7 +30,7 @@ static void use(const liveness *l, uint32_t value, uint32_t at) {
 static void open_or_close_loop(liveness *l, const inst *in, uint32_t at) {
   uint32_t place = at - l->before;
   if (in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE) {
-    uint32_t end = in->arg[in->op == VYRE_OP_FOR ? 3 : 2] - l->before;
+    uint32_t end = inst_end(in) - l->before;
     l->ends[l->loop_count++] = end;
     if (in->op == VYRE_OP_FOR) l->last[place] = end;
   } else if (in->op == VYRE_OP_END && l->loop_count && l->ends[l->loop_count - 1] == place) {

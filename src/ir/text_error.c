@@ -4,6 +4,7 @@
 // not known is compared with all that could be meant.
 #include "ir/text_parser.h"
 
+#include "base/edit_distance.h"
 #include "ir/limits.h"
 
 #include <stdio.h>
@@ -42,29 +43,6 @@ bool parser_fail_expected(parser *p, const char *wanted, const char *fix) {
                      parser_describe_token(p, buffer), fix);
 }
 
-// The number of letters to insert, remove, change or swap with a neighbour, at most `most` + 1.
-static unsigned distance(const char *a, uint32_t a_size, const char *b, uint32_t b_size,
-                         unsigned most) {
-  enum { LONGEST = 64 };
-  unsigned rows[3][LONGEST + 1];
-  if (a_size > LONGEST || b_size > LONGEST) return most + 1;
-  if (a_size > b_size + most || b_size > a_size + most) return most + 1;
-  for (uint32_t j = 0; j <= b_size; j++) rows[0][j] = j;
-  for (uint32_t i = 1; i <= a_size; i++) {
-    unsigned *row = rows[i % 3], *up = rows[(i - 1) % 3], *up2 = rows[(i + 1) % 3];
-    row[0] = i;
-    for (uint32_t j = 1; j <= b_size; j++) {
-      unsigned best = up[j - 1] + (a[i - 1] != b[j - 1]);
-      if (up[j] + 1 < best) best = up[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      bool is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (is_swap && up2[j - 2] + 1 < best) best = up2[j - 2] + 1;
-      row[j] = best;
-    }
-  }
-  return rows[a_size % 3][b_size];
-}
-
 // What could stand where the unknown name stands.
 static bool is_candidate(const symbol *s, text_code code) {
   switch (code) {
@@ -82,12 +60,13 @@ static uint32_t common_prefix(const symbol *a, const symbol *b) {
 
 // The nearest one, and of those the one that begins most alike.
 static const symbol *find_near(const parser *p, const symbol *unknown, text_code code) {
-  unsigned least = unknown->size < 4 ? 1 : 2;
+  size_t least = unknown->size < 4 ? 1 : 2;
   const symbol *near = NULL;
   for (size_t i = 0; i < p->symbols.list.count; i++) {
     const symbol *s = &p->symbols.list.at[i];
     if (s == unknown || !is_candidate(s, code)) continue;
-    unsigned d = distance(unknown->text, unknown->size, s->text, s->size, least);
+    if (s->size > unknown->size + least || unknown->size > s->size + least) continue;
+    size_t d = edit_distance(unknown->text, unknown->size, s->text, s->size);
     if (d > least || d >= unknown->size) continue;
     if (near && d == least && common_prefix(s, unknown) <= common_prefix(near, unknown)) continue;
     near = s;

@@ -68,7 +68,7 @@ static vyre_status link_end(linker *l, uint32_t i) {
   inst *opening = &l->code[at];
   if (opening->op == VYRE_OP_WHILE && !opening->arg[1])
     return refuse(l->error, VERIFY_V003, "a `while` has no condition. Fix: give it one");
-  opening->arg[opening->op == VYRE_OP_FOR ? 3 : 2] = i;
+  opening->arg[inst_end_slot(opening)] = i;
   if (opening->op != VYRE_OP_FOR && opening->arg[1]) l->code[opening->arg[1]].arg[2] = i;
   l->code[i].arg[1] = at;
   return VYRE_OK;

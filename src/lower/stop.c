@@ -26,10 +26,6 @@ static bool contains(const lowering *l, uint32_t first, uint32_t end, bool (*is)
   return false;
 }
 
-static uint32_t end_of(const inst *in) {
-  return in->arg[in->op == VYRE_OP_FOR ? 3 : 2];
-}
-
 // ---- asking -------------------------------------------------------------------------------------
 
 static ref asked(lowering *l) {
@@ -95,7 +91,7 @@ static void in_loop(lowering *l, uint32_t opener) {
     lower_if(l, is_time(l));
     return_if(l, asked(l));
     lower_end(l);
-  } else if (contains(l, opener, end_of(&l->from->code[opener]), is_barrier)) {
+  } else if (contains(l, opener, inst_end(&l->from->code[opener]), is_barrier)) {
     lower_set(l, l->stop.stopped, asked(l));
     leave_together(l);
   } else {
@@ -113,7 +109,7 @@ static void in_loop(lowering *l, uint32_t opener) {
 // Behind a block in which some may have been told to stop, where the whole group is again.
 static void behind(lowering *l, uint32_t opener) {
   const inst *in = &l->from->code[opener];
-  uint32_t end = end_of(in), first = l->r->body.first;
+  uint32_t end = inst_end(in), first = l->r->body.first;
   if (!l->r->has_barrier || end + 1 >= l->r->body.end) return;
   const bool *is_divergent = l->uniform.is_divergent;
   bool can_part = is_loop((vyre_op)in->op) || is_divergent[end - first];

@@ -8,8 +8,7 @@
 #include "ir/program.h"
 
 static inline uint32_t effects_block_end(const vyre_program *p, uint32_t opening) {
-  const inst *in = &p->code[opening];
-  return in->arg[in->op == VYRE_OP_FOR ? 3 : 2];
+  return inst_end(&p->code[opening]);
 }
 
 static inline bool effects_is_opening(unsigned op) {

@@ -58,10 +58,6 @@ static bool is_loop(vyre_op op) {
   return op == VYRE_OP_FOR || op == VYRE_OP_WHILE;
 }
 
-static uint32_t end_of(const inst *in) {
-  return in->arg[in->op == VYRE_OP_FOR ? 3 : 2];
-}
-
 // All leave when anybody was told to. Two barriers: nobody may write for the next check while
 // somebody still reads for this one.
 static void check_together(emitter *e) {
@@ -91,7 +87,7 @@ static void poll_in_loop(emitter *e, uint32_t opener) {
   if (!e->is_polled) return;
   if (!e->r->has_barrier) {
     line(e, "if ((++vyre_tick & 255u) == 0u && *%s != 0u) return;", e->stop_name);
-  } else if (contains(e, opener, end_of(in), is_barrier)) {
+  } else if (contains(e, opener, inst_end(in), is_barrier)) {
     line(e, "vyre_stopped = *%s != 0u;", e->stop_name);
     check_together(e);
   } else {
@@ -103,7 +99,7 @@ static void poll_in_loop(emitter *e, uint32_t opener) {
 // After a block in which some may have been told to stop.
 static void poll_after(emitter *e, uint32_t opener) {
   const inst *in = &e->p->code[opener];
-  uint32_t end = end_of(in);
+  uint32_t end = inst_end(in);
   if (!e->is_polled || !e->r->has_barrier || end + 1 >= e->r->body.end) return;
   const bool *divergent = e->uniform.is_divergent;
   bool can_part = is_loop((vyre_op)in->op) || divergent[emit_offset(e, end)];
@@ -379,7 +375,7 @@ static void emit_shared(emitter *e) {
 static bool has_barrier_in_loop(const emitter *e) {
   if (e->is_polled && e->r->has_barrier) return true;
   for (uint32_t i = e->r->body.first; i < e->r->body.end; i++)
-    if (is_loop((vyre_op)e->p->code[i].op) && contains(e, i, end_of(&e->p->code[i]), is_barrier))
+    if (is_loop((vyre_op)e->p->code[i].op) && contains(e, i, inst_end(&e->p->code[i]), is_barrier))
       return true;
   return false;
 }

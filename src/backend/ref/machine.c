@@ -179,7 +179,7 @@ static uint32_t step_structure(const machine *m, frame *f, uint32_t i) {
   case VYRE_OP_DO: return value_of(m, f, in->arg[0]) ? i + 1 : in->arg[2] + 1;
   case VYRE_OP_END:
     return code[in->arg[1]].op == VYRE_OP_IF ? i + 1 : next_iteration(m, f, in->arg[1]);
-  case VYRE_OP_BREAK: return code[in->arg[1]].arg[code[in->arg[1]].op == VYRE_OP_FOR ? 3 : 2] + 1;
+  case VYRE_OP_BREAK: return inst_end(&code[in->arg[1]]) + 1;
   case VYRE_OP_CONTINUE: return next_iteration(m, f, in->arg[1]);
   case VYRE_OP_RETURN: f->stop = DONE; return i;
   case VYRE_OP_BARRIER: f->stop = AT_BARRIER; return i + 1;

@@ -38,7 +38,7 @@ static bool comes_back(const emitter *e, const open_block *o, range used) {
   const inst *in = &e->p->code[o->op];
   if (!o->is_divergent) return false;
   if (in->op == VYRE_OP_IF || (block_at(e->shapes, o->op)->continues & AXIS_X)) return true;
-  uint32_t end = in->arg[in->op == VYRE_OP_FOR ? 3 : 2];
+  uint32_t end = inst_end(in);
   return used.first < o->op || used.end > end;
 }
 

@@ -104,7 +104,7 @@ static void find_last(estimate *s) {
     }
     if (in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE) {
       loops.at[loops.count] = i;
-      loops.end[loops.count++] = in->arg[in->op == VYRE_OP_FOR ? 3 : 2];
+      loops.end[loops.count++] = inst_end(in);
     }
     if (in->op == VYRE_OP_END && s->k->p->code[in->arg[1]].op != VYRE_OP_IF) loops.count--;
   }
