@@ -2,6 +2,7 @@
 #include "analysis/phases.h"
 
 #include "ir/limits.h"
+#include "ir/op_groups.h"
 
 typedef struct splitter {
   const vyre_program *p;
@@ -64,7 +65,7 @@ static bool is_together(const splitter *s) {
 static bool is_border(const splitter *s, uint32_t i) {
   const inst *in = &s->p->code[i];
   uint32_t partner = in->arg[1];
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_BARRIER: return true;
   case VYRE_OP_IF:
   case VYRE_OP_FOR:
@@ -75,8 +76,15 @@ static bool is_border(const splitter *s, uint32_t i) {
   case VYRE_OP_BREAK:
   case VYRE_OP_CONTINUE: return !s->out->is_together || s->is_group[partner - s->out->first];
   case VYRE_OP_RETURN: return !s->out->is_together;
-  default: return false;
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case VYRE_OP_LOAD:
+  case VYRE_OP_STORE:
+  case OPS_ATOMIC:
+  case OPS_STATE:
+  case OPS_NONE: return false;
   }
+  return false;
 }
 
 static void number_phases(splitter *s) {

@@ -9,6 +9,7 @@
 #include "analysis/shape.h"
 
 #include "ir/limits.h"
+#include "ir/op_groups.h"
 
 typedef struct walk {
   const vyre_program *p;
@@ -283,7 +284,7 @@ static void visit_for(walk *w, uint32_t i) {
 static uint32_t visit(walk *w, uint32_t i) {
   const inst *in = &w->p->code[i];
   uint8_t way = assumed(w, i);
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_IF:
     if (way == ASSUME_FALSE && !in->arg[1]) return in->arg[2] + 1;
     open_block(w, i, way ? 0 : of(w, in->arg[0]).axes);
@@ -297,7 +298,13 @@ static uint32_t visit(walk *w, uint32_t i) {
   case VYRE_OP_CONTINUE: leave_loop(w, in); break;
   case VYRE_OP_RETURN: leave_region(w); break;
   case VYRE_OP_BARRIER: break;
-  default: visit_value(w, i);
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case VYRE_OP_LOAD:
+  case VYRE_OP_STORE:
+  case OPS_ATOMIC:
+  case OPS_STATE:
+  case OPS_NONE: visit_value(w, i); break;
   }
   return i + 1;
 }

@@ -6,6 +6,7 @@
 #include "analysis/uniformity.h"
 
 #include "ir/limits.h"
+#include "ir/op_groups.h"
 
 #include <stdlib.h>
 
@@ -45,16 +46,27 @@ static void find_written(analysis *a) {
 
 static bool value_varies(const analysis *a, uint32_t i) {
   const inst *in = &a->p->code[i];
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_GLOBAL_ID:
   case VYRE_OP_LOCAL_ID: return a->r->workgroup[in->arg[0]] > 1;
   case VYRE_OP_LOAD:
     return mem_space(in->arg[0]) != MEM_BUFFER || is_varying(a, in->arg[1]) ||
            a->is_written[mem_index(in->arg[0])];
   case VYRE_OP_GET: return *at(a, a->varies, in->arg[0]);
-  default: break;
+  case OPS_ATOMIC: return true;
+  // As their operands do; the number of a workgroup and sizes are the same for all of it.
+  case OPS_COMPUTED:
+  case VYRE_OP_PARAM:
+  case VYRE_OP_LEN:
+  case VYRE_OP_GROUP_ID:
+  case OPS_AXIS_SIZES:
+  case VYRE_OP_STORE:
+  case VYRE_OP_VAR:
+  case VYRE_OP_SET:
+  case VYRE_OP_ARRAY:
+  case OPS_STRUCTURE:
+  case OPS_NONE: break;
   }
-  if (op_is_atomic(in->op)) return true;
   const char *operands = op_table[in->op].operands;
   for (int k = 0; operands[k]; k++)
     if (operands[k] == 'v' && is_varying(a, in->arg[k])) return true;
@@ -84,7 +96,7 @@ static void visit(analysis *a, walk *w, uint32_t i) {
   bool parted = is_parted(a, w);
   if (parted) set(a, a->divergent, i);
   if (value_varies(a, i)) set(a, a->varies, i);
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_SET:
     if (parted || is_varying(a, in->arg[1])) set(a, a->varies, in->arg[0]);
     break;
@@ -107,7 +119,17 @@ static void visit(analysis *a, walk *w, uint32_t i) {
     w->returned = true;
     part_loops(a, w);
     break;
-  default: break;
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case VYRE_OP_LOAD:
+  case VYRE_OP_STORE:
+  case OPS_ATOMIC:
+  case VYRE_OP_VAR:
+  case VYRE_OP_GET:
+  case VYRE_OP_ARRAY:
+  case VYRE_OP_ELSE:
+  case VYRE_OP_BARRIER:
+  case OPS_NONE: break;
   }
 }
 

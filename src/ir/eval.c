@@ -5,6 +5,8 @@
 // build.
 #include "ir/eval.h"
 
+#include "ir/op_groups.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -96,8 +98,22 @@ static uint64_t eval_int(vyre_op op, vyre_type t, uint64_t x, uint64_t y) {
   case VYRE_OP_LE: return less || x == y;
   case VYRE_OP_GT: return !less && x != y;
   case VYRE_OP_GE: return !less;
-  default: return 0;
+  // Not of integers, or not pure: the caller does not ask.
+  case VYRE_OP_SELECT:
+  case OPS_EXACT_FLOAT:
+  case VYRE_OP_CONVERT:
+  case VYRE_OP_BITCAST:
+  case VYRE_OP_COPY:
+  case OPS_MATH:
+  case OPS_LAUNCH:
+  case VYRE_OP_LOAD:
+  case VYRE_OP_STORE:
+  case OPS_ATOMIC:
+  case OPS_STATE:
+  case OPS_STRUCTURE:
+  case OPS_NONE: return 0;
   }
+  return 0;
 }
 
 static uint64_t eval_bool(vyre_op op, uint64_t x, uint64_t y) {
@@ -108,8 +124,27 @@ static uint64_t eval_bool(vyre_op op, uint64_t x, uint64_t y) {
   case VYRE_OP_NE: return x ^ y;
   case VYRE_OP_NOT: return !x;
   case VYRE_OP_EQ: return x == y;
-  default: return 0;
+  case OPS_ARITHMETIC:
+  case OPS_BIT_COUNTS:
+  case VYRE_OP_LT:
+  case VYRE_OP_LE:
+  case VYRE_OP_GT:
+  case VYRE_OP_GE:
+  case VYRE_OP_SELECT:
+  case OPS_EXACT_FLOAT:
+  case VYRE_OP_CONVERT:
+  case VYRE_OP_BITCAST:
+  case VYRE_OP_COPY:
+  case OPS_MATH:
+  case OPS_LAUNCH:
+  case VYRE_OP_LOAD:
+  case VYRE_OP_STORE:
+  case OPS_ATOMIC:
+  case OPS_STATE:
+  case OPS_STRUCTURE:
+  case OPS_NONE: return 0;
   }
+  return 0;
 }
 
 // ---- floats -------------------------------------------------------------------------------------
@@ -140,8 +175,24 @@ static uint64_t eval_bool(vyre_op op, uint64_t x, uint64_t y) {
     case VYRE_OP_TRUNC: return FROM(trunc##SUFFIX(x));                                             \
     case VYRE_OP_ROUND: return FROM(round##SUFFIX(x));                                             \
     case VYRE_OP_RINT: return FROM(rint##SUFFIX(x));                                               \
-    default: return 0;                                                                             \
+    case VYRE_OP_REM:                                                                              \
+    case VYRE_OP_MULHI:                                                                            \
+    case OPS_BITWISE:                                                                              \
+    case OPS_BIT_COUNTS:                                                                           \
+    case VYRE_OP_SELECT:                                                                           \
+    case VYRE_OP_CONVERT:                                                                          \
+    case VYRE_OP_BITCAST:                                                                          \
+    case VYRE_OP_COPY:                                                                             \
+    case OPS_MATH:                                                                                 \
+    case OPS_LAUNCH:                                                                               \
+    case VYRE_OP_LOAD:                                                                             \
+    case VYRE_OP_STORE:                                                                            \
+    case OPS_ATOMIC:                                                                               \
+    case OPS_STATE:                                                                                \
+    case OPS_STRUCTURE:                                                                            \
+    case OPS_NONE: return 0;                                                                       \
     }                                                                                              \
+    return 0;                                                                                      \
   }
 
 EVAL_FLOAT(eval_f32, float, from_f32, f, (uint64_t)0x80000000u, to_f32)

@@ -11,6 +11,7 @@
 #include "opt/passes.h"
 
 #include "ir/limits.h"
+#include "ir/op_groups.h"
 #include "opt/rewrite.h"
 
 typedef struct marks {
@@ -36,7 +37,7 @@ static bool is_private(const inst *in) {
 
 // Needed whatever its value is used for.
 static bool has_effect(const inst *in) {
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_STORE: return !is_private(in);
   case VYRE_OP_BARRIER:
   case VYRE_OP_RETURN:
@@ -44,8 +45,18 @@ static bool has_effect(const inst *in) {
   case VYRE_OP_CONTINUE:
   case VYRE_OP_WHILE:
   case VYRE_OP_DO: return true;
-  default: return op_is_atomic(in->op);
+  case OPS_ATOMIC: return true;
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case VYRE_OP_LOAD:
+  case OPS_STATE:
+  case VYRE_OP_IF:
+  case VYRE_OP_ELSE:
+  case VYRE_OP_FOR:
+  case VYRE_OP_END:
+  case OPS_NONE: return false;
   }
+  return false;
 }
 
 static void need_operands(marks *m, uint32_t i) {

@@ -8,6 +8,7 @@
 #include "front/clang/lower.h"
 
 #include "base/error.h"
+#include "ir/op_groups.h"
 
 #include <stdlib.h>
 
@@ -38,15 +39,26 @@ static uint32_t written_object(const inst *in) {
 }
 
 static bool is_root(const inst *in) {
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_STORE: return mem_space(in->arg[0]) != MEM_PRIVATE;
   case VYRE_OP_WHILE: // may not end
   case VYRE_OP_BREAK:
   case VYRE_OP_CONTINUE:
   case VYRE_OP_RETURN:
   case VYRE_OP_BARRIER: return true;
-  default: return op_is_atomic(in->op);
+  case OPS_ATOMIC: return true;
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case VYRE_OP_LOAD:
+  case OPS_STATE:
+  case VYRE_OP_IF:
+  case VYRE_OP_ELSE:
+  case VYRE_OP_FOR:
+  case VYRE_OP_DO:
+  case VYRE_OP_END:
+  case OPS_NONE: return false;
   }
+  return false;
 }
 
 static void mark_operands(tidying *s, uint32_t i) {
