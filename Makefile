@@ -57,6 +57,10 @@ exhaustive: build ## every f32 argument of every function of one argument (MATH=
 	@ninja -C $(BUILD) --quiet math_exhaustive | sed '/no work to do/d'
 	@$(BUILD)/math_exhaustive $(MATH)
 
+prove: build ## prove the rules by which checks are left out (PROVE=--all: for more strides)
+	@ninja -C $(BUILD) --quiet prove | sed '/no work to do/d'
+	@$(BUILD)/prove tests/proofs/lemmas.smt2 $(PROVE)
+
 oclgrind: build ## compare the OpenCL C kernels of the tests with oclgrind, where it is installed
 	@tests/oclgrind $(BUILD)
 
@@ -91,5 +95,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench exhaustive oclgrind conform random fuzz docs \
-  install uninstall format tidy clean
+.PHONY: all help build demo test coverage mutants bench exhaustive prove oclgrind conform random fuzz \
+  docs install uninstall format tidy clean

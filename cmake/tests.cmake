@@ -26,6 +26,10 @@ add_library(stretch_check STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/stre
 target_link_libraries(stretch_check PUBLIC vyre_static)
 target_link_libraries(test_stretch PRIVATE stretch_check)
 
+find_library(Z3_LIBRARY z3)
+add_tool(prove ${CMAKE_SOURCE_DIR}/tests/proofs/prove.c ${Z3_LIBRARY})
+set_target_properties(prove PROPERTIES EXCLUDE_FROM_ALL ON)
+
 # Mathematical functions are tested as C: math_emit translates their expansions, one statement per
 # operation, so that millions of points are checked per second.
 add_tool(math_emit ${CMAKE_SOURCE_DIR}/tests/math/emit.c)
