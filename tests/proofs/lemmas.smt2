@@ -5,12 +5,11 @@
 ; its definition. docs/PROOFS.md says which rule uses which.
 (define-fun M () Int 18446744073709551615)
 (define-fun word ((v Int)) Bool (and (<= 0 v) (<= v M)))
-(define-fun quotient ((q Int) (n Int) (d Int)) Bool
-  (exists ((r Int)) (and (= n (+ (* q d) r)) (<= 0 r) (< r d))))
 (declare-const a Int)
 (declare-const b Int)
 (declare-const c Int)
 (declare-const d Int)
+(declare-const e Int) ; 1: or equal
 (declare-const n Int)
 (declare-const s Int)
 (declare-const k Int)
@@ -89,15 +88,11 @@
 (assert (= a (- r (* s t))))
 (assert (not (= (+ a (* s x)) (+ r (* s (- x t))))))
 
-;; where_any: it holds at first and the gap closes: exactly for d <= slack / speed, strict
-(assert (and (word a) (word b) (word s) (word d) (>= s 1) (< a b)))
-(assert (and (= (- b a 1) (+ (* q s) r)) (<= 0 r) (< r s)))
-(assert (not (= (>= (- b a (* s d)) 1) (<= d q))))
+; Below, p is speed * d: by the first lemma p <= slack exactly when d <= floor(slack / speed).
 
-;; where_any: it holds at first and the gap closes: exactly for d <= slack / speed, or equal
-(assert (and (word a) (word b) (word s) (word d) (>= s 1) (<= a b)))
-(assert (and (= (- b a) (+ (* q s) r)) (<= 0 r) (< r s)))
-(assert (not (= (>= (- b a (* s d)) 0) (<= d q))))
+;; where_any: it holds at first and the gap closes: exactly while speed * d <= slack
+(assert (and (<= 0 e) (<= e 1) (>= (- b a) (- 1 e)) (= n (- b a (- 1 e)))))
+(assert (not (and (>= n 0) (= (>= (- b a p) (- 1 e)) (<= p n)))))
 
 ;; where_any: a speed and a number of steps have a product that is not negative
 (assert (and (<= 0 s) (<= 0 d)))
@@ -107,15 +102,9 @@
 (assert (and (<= 0 p) (>= (- b a) k)))
 (assert (< (+ (- b a) p) k))
 
-;; where_any: it fails at first and the gap opens: exactly for d > slack / speed, strict
-(assert (and (word a) (word b) (word s) (word d) (>= s 1) (not (< a b))))
-(assert (and (= (- a b) (+ (* q s) r)) (<= 0 r) (< r s)))
-(assert (not (= (>= (+ (- b a) (* s d)) 1) (> d q))))
-
-;; where_any: it fails at first and the gap opens: exactly for d > slack / speed, or equal
-(assert (and (word a) (word b) (word s) (word d) (>= s 1) (not (<= a b))))
-(assert (and (= (- a b 1) (+ (* q s) r)) (<= 0 r) (< r s)))
-(assert (not (= (>= (+ (- b a) (* s d)) 0) (> d q))))
+;; where_any: it fails at first and the gap opens: exactly when speed * d > slack
+(assert (and (<= 0 e) (<= e 1) (< (- b a) (- 1 e)) (= n (- a b e))))
+(assert (not (and (>= n 0) (= (>= (+ (- b a) p) (- 1 e)) (> p n)))))
 
 ;; where_any: it fails at first and the gap closes: never
 (assert (and (<= 0 p) (< (- b a) k)))

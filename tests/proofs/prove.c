@@ -308,8 +308,10 @@ static void prove_relation(const setting *g, relation r, unsigned wants) {
   end_claim(describe(name, sizeof name, what, g));
 }
 
-static void prove_relations(const setting *g) {
-  for (int r = 0; r < RELATIONS; r++) {
+// Being equal is put together from orders, which takes a solver long where all are wide.
+static void prove_relations(const setting *g, bool is_all) {
+  bool is_short = is_all || (g->type.bits == 32 && !g->has_spread);
+  for (int r = 0; r < (is_short ? RELATIONS : EQUAL); r++) {
     prove_relation(g, (relation)r, WANTS_MUST);
     prove_relation(g, (relation)r, WANTS_MAY);
   }
@@ -361,14 +363,14 @@ static bool setting_at(unsigned i, bool is_all, setting *out) {
   out->is_extended = way != 1;
   out->has_spread = way == 2;
   if (way == 1 && out->type.bits == 64) return false; // every number is an extended one
-  return is_all || (pair < FEW_STRIDES && (way != 1 || pair == 0));
+  return is_all || (pair < FEW_STRIDES && way != 1);
 }
 
 static void prove_functions(bool is_all, unsigned part, unsigned parts) {
   for (unsigned i = 0; i < TYPES * WAYS * STRIDES; i++) {
     setting g;
     if (!setting_at(i, is_all, &g) || i / 2 % parts != part) continue;
-    prove_relations(&g);
+    prove_relations(&g, is_all);
     prove_within(&g);
     if (g.type.bits < 64) prove_convert(&g);
   }
