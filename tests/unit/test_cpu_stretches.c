@@ -189,6 +189,22 @@ static void test_narrow_own_index(void **state) {
   trial_fini(&t);
 }
 
+// Every step uses the one before twice: what is followed step by step would never end.
+static void test_doubled_index(void **state) {
+  (void)state;
+  char text[4096];
+  int size = snprintf(text, sizeof text,
+                      "program p()\n"
+                      "buffer y: u32[] readwrite\n"
+                      "region main grid(200) {\n"
+                      "  let a0 = global_id.x\n");
+  for (int i = 1; i <= 60; i++)
+    size += snprintf(text + size, sizeof text - (size_t)size, "  let a%d = a%d + a%d\n", i, i - 1,
+                     i - 1);
+  snprintf(text + size, sizeof text - (size_t)size, "  if a60 < 7 { y[a60 + a3] = a59 }\n}\n");
+  check(&(sample){.text = text, .lengths = {200}});
+}
+
 static void test_gate_behind_barrier(void **state) {
   (void)state;
   CHECK_ALL("program p(n: u32)\n"
@@ -205,15 +221,11 @@ static void test_gate_behind_barrier(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_unequal),
-      cmocka_unit_test(test_runtime_strides),
-      cmocka_unit_test(test_ends_of_types),
-      cmocka_unit_test(test_clamps),
-      cmocka_unit_test(test_ranges),
-      cmocka_unit_test(test_wide_indices),
-      cmocka_unit_test(test_counters),
-      cmocka_unit_test(test_narrow_own_index),
-      cmocka_unit_test(test_gate_behind_barrier),
+      cmocka_unit_test(test_unequal),       cmocka_unit_test(test_runtime_strides),
+      cmocka_unit_test(test_ends_of_types), cmocka_unit_test(test_clamps),
+      cmocka_unit_test(test_ranges),        cmocka_unit_test(test_wide_indices),
+      cmocka_unit_test(test_counters),      cmocka_unit_test(test_narrow_own_index),
+      cmocka_unit_test(test_doubled_index), cmocka_unit_test(test_gate_behind_barrier),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

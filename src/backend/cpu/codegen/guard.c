@@ -209,9 +209,25 @@ static bool says_something(form f) {
   return !word_is_known(f.spread) || f.spread.lo != UINT64_MAX;
 }
 
+// Forms are followed operand by operand, again for each use: values that are used twice at every
+// step would take for ever. Indices that people write take about ten.
+enum { MOST_STEPS = 64 };
+
+static bool is_short(guards *g, uint32_t op) {
+  const inst *in = &g->k->p->code[op];
+  const char *operands = op_table[in->op].operands;
+  unsigned steps = 1;
+  for (int k = 0; operands[k] && !g->is_fixed[at(g, op)]; k++)
+    if (operands[k] == 'v' && !ref_is_const(in->arg[k])) steps += g->steps[at(g, in->arg[k])];
+  ref first = in->op == VYRE_OP_GET ? g->k->p->code[in->arg[0]].arg[0] : 0;
+  if (first && !ref_is_const(first)) steps += g->steps[at(g, first)];
+  g->steps[at(g, op)] = (uint8_t)(steps > MOST_STEPS ? MOST_STEPS : steps);
+  return steps < MOST_STEPS;
+}
+
 static uint8_t form_make(guards *g, uint32_t op, form *out) {
   if (!type_is_int(g->k->p->code[op].type)) return NO_FORM;
-  if (form_made(g, op, out) && says_something(*out)) return HAS_FORM;
+  if (form_made(g, op, out) && says_something(*out) && is_short(g, op)) return HAS_FORM;
   return form_of_range(g, op, out) ? HAS_RANGE : NO_FORM;
 }
 

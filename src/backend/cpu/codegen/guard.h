@@ -26,6 +26,7 @@ typedef struct guards {
   uint8_t *state;        // per operation: whether it has a form
   form *forms;           // per operation, in this row
   bool *is_known;        // whether `forms` has it
+  uint8_t *steps;        // per operation: how many it takes to follow its form
   word *shift;           // per widening conversion: what it is more than its operand's index
   bool *is_followed;     // per widening conversion: `shift` says it all
   bool *is_fixed;        // per operation: the same along the row, from the launch alone

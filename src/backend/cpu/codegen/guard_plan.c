@@ -272,6 +272,7 @@ static bool allocate(guards *g) {
   g->assume = arena_alloc_array(a, count, 1);
   g->state = arena_alloc_array(a, count, 1);
   g->forms = arena_alloc_array(a, count, sizeof *g->forms);
+  g->steps = arena_alloc_array(a, count, 1);
   g->shift = arena_alloc_array(a, count, sizeof *g->shift);
   g->is_followed = arena_alloc_array(a, count, sizeof(bool));
   g->is_known = arena_alloc_array(a, count, sizeof(bool));
@@ -280,7 +281,7 @@ static bool allocate(guards *g) {
   g->record = arena_alloc_array(a, count, 1);
   g->field = arena_alloc_array(a, count, 1);
   return g->record && g->field && g->assume && g->state && g->forms && g->is_known && g->is_fixed &&
-         g->is_set && g->shift && g->is_followed;
+         g->is_set && g->shift && g->is_followed && g->steps;
 }
 
 // Where the walk goes on behind operation i: not into blocks that are dead.
