@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "base/file.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/hash.h"
 #include "base/strbuf.h"
 #include "base/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,20 +146,18 @@ static vyre_status write_special(const char *path, const void *data, size_t size
   return reason ? io_error(error, "write", path, reason) : VYRE_OK;
 }
 
-// Writes to the open temporary file and gives it the name of the real one. Returns errno.
-static int finish_replace(int fd, char *temporary, const char *path, mode_t mode, const void *data,
-                          size_t size) {
-  int reason = write_all(fd, data, size);
-  if (!reason && fchmod(fd, mode) < 0) reason = errno;
-  if (!reason && fsync(fd) < 0) reason = errno;
-  if (close(fd) < 0 && !reason) reason = errno;
-  if (!reason && rename(temporary, path) < 0) reason = errno;
-  if (reason)
-    unlink(temporary);
-  else
-    sync_directory_of(temporary);
-  return reason;
-}
+// How the file is called that takes the place of another: after it, and by nobody else meanwhile...
+typedef enum temporary_name {
+  NAME_UNIQUE, // ...because the name is new
+  NAME_FIXED,  // ...because the caller holds a lock
+} temporary_name;
+
+// A new file beside `path`, until it takes its place.
+typedef struct replacement {
+  char *name; // ends with the six characters that make it unique, when it is
+  int fd;
+  bool is_named;
+} replacement;
 
 // What a killed writer left is written over; anything but a file that only we have is put away
 // first: it may be a pipe, or another's link.
@@ -166,22 +167,67 @@ static int open_fixed(const char *path) {
   return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 }
 
-// How the temporary file beside a file is called: after it, and by nobody else meanwhile...
-typedef enum temporary_name {
-  NAME_UNIQUE, // ...because the name is new
-  NAME_FIXED,  // ...because the caller holds a lock
-} temporary_name;
+// A file without a name, of which a killed process leaves nothing. -1 where there is no such thing.
+static int open_nameless(char *path) {
+  if (access("/proc/self/fd", F_OK)) return -1; // it could not be given a name
+  char *slash = strrchr(path, '/'), kept = slash ? slash[1] : 0;
+  if (slash) slash[1] = 0; // the folder, "/" among them
+  int fd = open(slash ? path : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (slash) slash[1] = kept;
+  return fd;
+}
+
+static int open_replacement(replacement *r, temporary_name kind) {
+  r->fd = kind == NAME_UNIQUE ? open_nameless(r->name) : -1;
+  r->is_named = r->fd < 0;
+  if (r->is_named) r->fd = kind == NAME_UNIQUE ? mkostemp(r->name, O_CLOEXEC) : open_fixed(r->name);
+  return r->fd < 0 ? errno : 0;
+}
+
+// Returns errno.
+static int name_replacement(replacement *r) {
+  static atomic_uint number;
+  char from[40], *unique = r->name + strlen(r->name) - 6;
+  snprintf(from, sizeof from, "/proc/self/fd/%d", r->fd);
+  for (int i = 0; i < 1000; i++) {
+    uint64_t seed[] = {clock_now_ns(), (uint64_t)getpid(), atomic_fetch_add(&number, 1)};
+    char digits[20];
+    snprintf(digits, sizeof digits, "%06llx",
+             (unsigned long long)hash_fast(seed, sizeof seed) & 0xffffff);
+    memcpy(unique, digits, 6);
+    if (!linkat(AT_FDCWD, from, AT_FDCWD, r->name, AT_SYMLINK_FOLLOW)) return 0;
+    if (errno != EEXIST) return errno;
+  }
+  return EEXIST;
+}
+
+// Writes the content and gives the file the name of the real one. Returns errno.
+static int finish_replacement(replacement *r, const char *path, mode_t mode, const void *data,
+                              size_t size) {
+  int reason = write_all(r->fd, data, size);
+  if (!reason && fchmod(r->fd, mode) < 0) reason = errno;
+  if (!reason && fsync(r->fd) < 0) reason = errno;
+  if (!reason && !r->is_named) {
+    reason = name_replacement(r);
+    r->is_named = !reason;
+  }
+  if (close(r->fd) < 0 && !reason) reason = errno;
+  if (!reason && rename(r->name, path) < 0) reason = errno;
+  if (reason && r->is_named) unlink(r->name);
+  if (!reason) sync_directory_of(r->name);
+  return reason;
+}
 
 // Fills a new file beside `path` and gives it that name; 0 or the system's reason.
 static int replace_by_rename(const char *path, temporary_name kind, mode_t mode, const void *data,
                              size_t size) {
   strbuf name = {0};
   strbuf_printf(&name, "%s%s", path, kind == NAME_UNIQUE ? ".XXXXXX" : ".tmp");
-  char *temporary = strbuf_take(&name, NULL);
-  if (!temporary) return ENOMEM;
-  int fd = kind == NAME_UNIQUE ? mkostemp(temporary, O_CLOEXEC) : open_fixed(temporary);
-  int reason = fd < 0 ? errno : finish_replace(fd, temporary, path, mode, data, size);
-  free(temporary);
+  replacement r = {.name = strbuf_take(&name, NULL)};
+  if (!r.name) return ENOMEM;
+  int reason = open_replacement(&r, kind);
+  if (!reason) reason = finish_replacement(&r, path, mode, data, size);
+  free(r.name);
   return reason;
 }
 

@@ -564,6 +564,18 @@ static void test_handles_stay_on_a_device(void **state) {
   vyre_program_release(p);
 }
 
+static char *kept_variable(const char *name) {
+  return getenv(name) ? strdup(getenv(name)) : NULL;
+}
+
+static void give_back(const char *name, char *value) {
+  if (value)
+    setenv(name, value, 1);
+  else
+    unsetenv(name);
+  free(value);
+}
+
 // PoCL ends the process when it cannot write its files; it is not asked to where it could not.
 static void test_no_room_is_declined(void **state) {
   (void)state;
@@ -573,19 +585,41 @@ static void test_no_room_is_declined(void **state) {
   static const char text[] = "program p()\nbuffer y: i32[] write\n"
                              "region r grid(len(y)) { y[global_id.x] = 41 }\n";
   if (strncmp(need_device()->platform_name, "Portable", 8)) skip();
-  char *folder = getenv("POCL_CACHE_DIR") ? strdup(getenv("POCL_CACHE_DIR")) : NULL;
+  char *folder = kept_variable("POCL_CACHE_DIR");
   assert_int_equal(vyre_program_parse(text, strlen(text), "p", &p, &error), VYRE_OK);
   setenv("POCL_CACHE_DIR", "/proc/nothing/at/all", 1); // a file system without a free block
   assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_ERROR_UNSUPPORTED);
   assert_non_null(strstr(error.message, "POCL_CACHE_DIR"));
-  if (folder)
-    setenv("POCL_CACHE_DIR", folder, 1);
-  else
-    unsetenv("POCL_CACHE_DIR");
+  give_back("POCL_CACHE_DIR", folder);
   assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_OK);
   vyre_executable_release(e);
   vyre_program_release(p);
-  free(folder);
+}
+
+// PoCL loads code from its cache, which must not be where others can write.
+static void test_pocl_is_not_fed_code(void **state) {
+  (void)state;
+  vyre_program *p = parse(saxpy);
+  vyre_executable *e = NULL;
+  vyre_error error;
+  if (strncmp(need_device()->platform_name, "Portable", 8)) skip();
+  char *pocl = kept_variable("POCL_CACHE_DIR"), *xdg = kept_variable("XDG_CACHE_HOME"),
+       *home = kept_variable("HOME");
+  unsetenv("POCL_CACHE_DIR"), unsetenv("XDG_CACHE_HOME"), unsetenv("HOME");
+  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "/tmp"));
+  setenv("XDG_CACHE_HOME", ".cache", 1);
+  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "current folder"));
+  setenv("POCL_CACHE_DIR", scratch_path("open"), 1);
+  assert_int_equal(mkdir(scratch_path("open"), 0700), 0);
+  assert_int_equal(chmod(scratch_path("open"), 0777), 0);
+  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "other users can write"));
+  give_back("POCL_CACHE_DIR", pocl);
+  give_back("XDG_CACHE_HOME", xdg);
+  give_back("HOME", home);
+  vyre_program_release(p);
 }
 
 static void test_device_that_must_be_mapped(void **state) {
@@ -772,6 +806,7 @@ int main(void) {
       cmocka_unit_test(test_device_with_memory_of_its_own),
       cmocka_unit_test(test_handles_stay_on_a_device),
       cmocka_unit_test(test_no_room_is_declined),
+      cmocka_unit_test(test_pocl_is_not_fed_code),
       cmocka_unit_test(test_device_that_must_be_mapped),
       cmocka_unit_test(test_device_with_less),
       cmocka_unit_test(test_workgroups_are_fitted),
