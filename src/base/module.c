@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,10 @@
 // The folder of the file that holds this function: libvyre.so, or a program that links it
 // statically. The system's own list says it: a name as the program was called with (argv[0], or a
 // library's path in a relative search path) would be looked up in whatever folder is current.
-static bool own_folder(char folder[PATH_MAX]) {
+static char own_folder[PATH_MAX]; // found once; empty when it cannot be
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void find_own_folder(void) {
   uintptr_t here = (uintptr_t)&module_find;
   FILE *maps = fopen("/proc/self/maps", "re");
   char line[PATH_MAX + 128];
@@ -30,10 +34,10 @@ static bool own_folder(char folder[PATH_MAX]) {
     char *slash = strrchr(line, '/');
     if (here < first || here >= end || line[name] != '/') continue;
     *slash = 0;
-    found = snprintf(folder, PATH_MAX, "%s", line + name) < PATH_MAX;
+    found = strlen(line + name) < sizeof own_folder;
+    if (found) strcpy(own_folder, line + name);
   }
   if (maps) fclose(maps);
-  return found;
 }
 
 static bool is_there(char path[PATH_MAX], const char *folder, const char *below, const char *file) {
@@ -44,11 +48,10 @@ static bool is_there(char path[PATH_MAX], const char *folder, const char *below,
 static bool find_file(const char *file, char path[PATH_MAX]) {
   static const char *const below[] = {"", "/vyre", "/../lib/vyre"};
   const char *wanted = environment_get_absolute("VYRE_MODULE_PATH");
-  char folder[PATH_MAX];
   if (wanted && is_there(path, wanted, "", file)) return true;
-  if (!own_folder(folder)) return false;
-  for (size_t i = 0; i < sizeof below / sizeof *below; i++)
-    if (is_there(path, folder, below[i], file)) return true;
+  pthread_once(&once, find_own_folder);
+  for (size_t i = 0; i < sizeof below / sizeof *below && *own_folder; i++)
+    if (is_there(path, own_folder, below[i], file)) return true;
   return false;
 }
 

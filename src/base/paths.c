@@ -29,9 +29,8 @@ static vyre_status find_base(const kind *k, strbuf *path, vyre_error *error) {
     strbuf_printf(path, "%s/%s/vyre", base, k->below_home);
   } else {
     return error_set(error, VYRE_ERROR_IO,
-                     "there is no folder for vyre's %s files: neither VYRE_HOME, %s nor HOME names "
-                     "one. Fix: set HOME, or VYRE_HOME, to an absolute path",
-                     k->name, k->xdg);
+                     "there is no folder for vyre's files: neither VYRE_HOME, nor XDG's variables, "
+                     "nor HOME name one. Fix: set HOME, or VYRE_HOME, to an absolute path");
   }
   return VYRE_OK;
 }

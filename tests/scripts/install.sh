@@ -75,7 +75,7 @@ rm -r "$stage/bare/lib/vyre"
 (cd / && env -i "$stage/bare/bin/vyre" run "$stage/saxpy.vyre" a=2 x=iota:8 y=ones:8 -p y) \
   >"$stage/out" 2>"$stage/notes"
 grep -q '1 *3 *5 *7 *9 *11 *13 *15$' "$stage/out" || fail "no answer without the module"
-[ "$(grep -c 'note: the interpreter runs this, slowly: the module .* is not there.*Fix: ' \
+[ "$(grep -c 'note: .*interpreter .*slowly: the module .* is not there.*Fix: ' \
   "$stage/notes")" = 1 ] || { cat "$stage/notes" && fail "vyre run does not say that it is slow"; }
 "$stage/bare/bin/vyre" devices cpu >"$stage/out" && fail "vyre devices shows cpu as fine"
 grep -q '^cpu: not usable: the module .* is not there.*Fix: ' "$stage/out" ||
@@ -136,7 +136,8 @@ scripts/uninstall "$prefix"
 [ "$(cd "$prefix" && find . -type f)" = ./lib/vyre/other ] || fail "make uninstall left something"
 [ ! -e "$prefix/share" ] || fail "make uninstall left folders"
 
-# ---- the default prefix: what README.md says works as it stands, and what it does not reach is said
+# ---- the default prefix: what README.md says works as it stands; and what the loader does not search
+# is said
 unset PKG_CONFIG_PATH LD_LIBRARY_PATH
 if [ "$(id -u)" -eq 0 ] && [ "${#alone[@]}" -gt 0 ]; then
   # In a copy of the two folders that it changes, which nobody else sees.
@@ -147,7 +148,10 @@ if [ "$(id -u)" -eq 0 ] && [ "${#alone[@]}" -gt 0 ]; then
     cp examples/saxpy.c "$1/app" && cd "$1/app"
     cc saxpy.c $(pkg-config --cflags --libs vyre) && ./a.out | grep -q ", 0 wrong$"
     cd - >/dev/null && scripts/uninstall /usr/local && [ -z "$(find /usr/local -type f)" ]
-  ' bash "$stage" "$VYRE_BUILD" || fail "the default prefix"
+    ldconfig -p | grep libvyre && exit 1
+    cmake --install "$2" --prefix "$1/own" 2>&1 >/dev/null | grep -q -- "-Wl,-rpath,$1/own/lib"
+  ' bash "$stage" "$VYRE_BUILD" || fail "the default prefix, or one that the loader does not search"
+elif [ "$(id -u)" -ne 0 ]; then
+  cmake --install "$VYRE_BUILD" --prefix "$stage/own" 2>&1 >/dev/null | grep -q -- '-Wl,-rpath,' ||
+    fail "nothing is said about a prefix that the loader does not search"
 fi
-cmake --install "$VYRE_BUILD" --prefix "$stage/own" 2>&1 >/dev/null | grep -q -- '-Wl,-rpath,' ||
-  fail "nothing is said about a prefix that the loader does not search"
