@@ -16,13 +16,29 @@ static pthread_rwlock_t busy = PTHREAD_RWLOCK_INITIALIZER;
 static _Thread_local bool is_quiet; // between the handlers of one fork
 static bool was_busy;               // when this process was forked
 
+static struct {
+  pthread_mutex_t *lock;
+  void (*begin_anew)(void);
+} guards[8];
+static unsigned guard_count;
+
+void fork_guard(pthread_mutex_t *lock, void (*begin_anew)(void)) {
+  if (guard_count == sizeof guards / sizeof *guards)
+    VYRE_BUG("base/fork", "more than %u guards", guard_count);
+  guards[guard_count].lock = lock;
+  guards[guard_count++].begin_anew = begin_anew;
+}
+
+// Compilers first: they may need the locks to come to an end.
 static void before(void) {
   uint64_t end = clock_now_ns() + PATIENCE_NS;
   struct timespec until = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
   is_quiet = !pthread_rwlock_clockwrlock(&busy, CLOCK_MONOTONIC, &until);
+  for (unsigned i = 0; i < guard_count; i++) pthread_mutex_lock(guards[i].lock);
 }
 
 static void in_parent(void) {
+  for (unsigned i = 0; i < guard_count; i++) pthread_mutex_unlock(guards[i].lock);
   if (is_quiet) pthread_rwlock_unlock(&busy);
 }
 
@@ -31,6 +47,11 @@ static void in_child(void) {
   fork_generation_++;
   if (!is_quiet) was_busy = true;
   busy = fresh;
+  for (unsigned i = 0; i < guard_count; i++)
+    if (guards[i].begin_anew)
+      guards[i].begin_anew();
+    else
+      pthread_mutex_unlock(guards[i].lock);
 }
 
 __attribute__((constructor)) static void watch_forks(void) {

@@ -5,7 +5,8 @@
 //
 // - Objects that live by their threads keep the generation in which they were made, and refuse to
 //   work in a later one. Comparing is one load.
-// - Process-wide parts begin anew in the child, by handlers of their own (pthread_atfork).
+// - Locks of process-wide parts are held while the process forks, so that what they guard is whole
+//   in the child, and parts that live by threads begin anew there: fork_guard.
 // - Code of others that takes locks of its own, such as a compiler, runs between fork_hold and
 //   fork_let_go: fork() waits a moment for it to end. Where it does not, the child cannot use such
 //   code, and is told so.
@@ -16,6 +17,8 @@
 
 #include <vyre/vyre.h>
 
+#include <pthread.h>
+
 extern unsigned fork_generation_; // how many forks led to this process; changed in a child only
 
 static inline unsigned fork_generation(void) {
@@ -25,6 +28,10 @@ static inline unsigned fork_generation(void) {
 // OK when `generation` is this process's; otherwise the error that says what to do. `what` was made
 // before: "this runtime".
 vyre_status fork_check(unsigned generation, const char *what, vyre_error *error);
+
+// For constructors. `begin_anew` makes the part ready in a child, its lock too; NULL: the lock is
+// only given free.
+void fork_guard(pthread_mutex_t *lock, void (*begin_anew)(void));
 
 // The error when the child cannot know in which state that code is. Without one, fork_let_go has to
 // follow. May be nested.

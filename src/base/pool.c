@@ -10,6 +10,7 @@
 #include "base/pool.h"
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/fpenv.h"
 
 #include <pthread.h>
@@ -45,14 +46,6 @@ static pool the_pool = {
 
 // ---- fork ---------------------------------------------------------------------------------------
 
-static void lock_pool(void) {
-  pthread_mutex_lock(&the_pool.lock);
-}
-
-static void unlock_pool(void) {
-  pthread_mutex_unlock(&the_pool.lock);
-}
-
 // The child has none of the workers, and jobs of other threads are not its own.
 static void begin_anew(void) {
   the_pool.workers = 0;
@@ -62,8 +55,8 @@ static void begin_anew(void) {
   pthread_cond_init(&the_pool.has_left, NULL);
 }
 
-static void watch_forks(void) {
-  (void)pthread_atfork(lock_pool, unlock_pool, begin_anew);
+__attribute__((constructor)) static void watch_forks(void) {
+  fork_guard(&the_pool.lock, begin_anew);
 }
 
 // ---- jobs ---------------------------------------------------------------------------------------
@@ -157,8 +150,6 @@ static void start_workers(pool *p, uint32_t wanted) {
 }
 
 static void publish(pool *p, job *j) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
   pthread_mutex_lock(&p->lock);
   start_workers(p, j->places);
   j->next = p->jobs;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/warning.h"
 
+#include "base/fork.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
@@ -12,21 +14,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vyre_error warnings[MOST];
 static int count, told;
 
-static void lock_list(void) {
-  pthread_mutex_lock(&lock);
-}
-
-static void unlock_list(void) {
-  pthread_mutex_unlock(&lock);
-}
-
-static void watch_forks(void) {
-  (void)pthread_atfork(lock_list, unlock_list, unlock_list);
+__attribute__((constructor)) static void watch_forks(void) {
+  fork_guard(&lock, NULL);
 }
 
 void warning_add(const vyre_error *warning) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
   pthread_mutex_lock(&lock);
   bool is_new = count < MOST;
   for (int i = 0; i < count && is_new; i++)

@@ -2,6 +2,7 @@
 #include "base/watchdog.h"
 
 #include "base/clock.h"
+#include "base/fork.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -40,14 +41,6 @@ static void *keep_watch(void *unused) {
   return NULL;
 }
 
-static void lock_dog(void) {
-  pthread_mutex_lock(&dog.lock);
-}
-
-static void unlock_dog(void) {
-  pthread_mutex_unlock(&dog.lock);
-}
-
 // The child of a fork has no thread that watches, and what other threads armed is not its own.
 static void begin_anew(void) {
   dog.armed = NULL;
@@ -55,8 +48,8 @@ static void begin_anew(void) {
   pthread_mutex_init(&dog.lock, NULL);
 }
 
-static void watch_forks(void) {
-  (void)pthread_atfork(lock_dog, unlock_dog, begin_anew);
+__attribute__((constructor)) static void watch_forks(void) {
+  fork_guard(&dog.lock, begin_anew);
 }
 
 static bool start(void) {
@@ -73,8 +66,6 @@ static bool start(void) {
 }
 
 bool watchdog_arm(watch *w, uint64_t deadline_ns, volatile uint32_t *flag) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
   pthread_mutex_lock(&dog.lock);
   bool ok = start();
   if (ok) {

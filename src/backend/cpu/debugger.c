@@ -2,6 +2,7 @@
 #include "backend/cpu/debugger.h"
 
 #include "base/environment.h"
+#include "base/fork.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -36,16 +37,8 @@ EXPORTED __attribute__((noinline)) void __jit_debug_register_code(void) {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void lock_list(void) {
-  pthread_mutex_lock(&lock);
-}
-
-static void unlock_list(void) {
-  pthread_mutex_unlock(&lock);
-}
-
-static void watch_forks(void) {
-  (void)pthread_atfork(lock_list, unlock_list, unlock_list);
+__attribute__((constructor)) static void watch_forks(void) {
+  fork_guard(&lock, NULL);
 }
 
 static void announce(jit_code_entry *entry, uint32_t action) {
@@ -97,8 +90,6 @@ static void write_perf_map(const unsigned char *image) {
 void *debugger_add(const unsigned char *image, size_t size) {
   jit_code_entry *entry = calloc(1, sizeof *entry);
   if (!entry) return NULL;
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
   entry->symfile_addr = image;
   entry->symfile_size = size;
   pthread_mutex_lock(&lock);
