@@ -81,8 +81,11 @@ static void load_files(vyre_runtime *rt) {
   if (rt->options.no_store) return;
   char *path = route_default_path(&error);
   rt->routes = route_table_new();
-  if (!path || (rt->routes && route_table_load(rt->routes, path, &notes, &error) != VYRE_OK))
+  if (!path)
+    warning_add(&error); // as others find that there is no such place
+  else if (rt->routes && route_table_load(rt->routes, path, &notes, &error) != VYRE_OK)
     runtime_notice(rt, NOTICE_STORE, "%s", error.message);
+  runtime_tell_warnings(rt);
   free(path);
 }
 

@@ -77,6 +77,7 @@ VYRE_CACHE=off VYRE_MODULE_PATH=$work/open saxpy "$VYRE_BUILD/vyre"
 untouched "from a file that all can write"
 
 # ---- what is no file
+VYRE_HOME=$work/pipes
 mkdir -p "$VYRE_HOME"/{config,state,cache}
 mkfifo "$VYRE_HOME/config/pgo.toml" "$VYRE_HOME/state/evidence.db" "$work/pipe"
 timeout 60 "$VYRE_BUILD/vyre" run "$program" "${words[@]}" --explain >"$work/out" 2>&1 ||
