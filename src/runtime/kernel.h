@@ -16,6 +16,7 @@ enum {
   KERNEL_PLANS = 128, // places; when they are full, buckets are told apart by bytes alone
   DEFAULT_LEARN_AFTER = 16,
   SEEN_SLOTS = 256,
+  SPECIAL_COSTS = 4, // of compilations, kept
 };
 
 // A parameter or length that the amount of work depends on.
@@ -52,7 +53,9 @@ struct vyre_kernel {
   store_latency_row *priors; // what earlier processes measured; in `memory`
   uint32_t prior_count;
   predictor *predictor;                   // NULL: nothing to specialise
-  uint64_t special_cost_ns, miss_cost_ns; // as last measured
+  uint64_t special_cost_ns, miss_cost_ns; // the least of the latest; as last measured
+  uint64_t special_costs[SPECIAL_COSTS];
+  uint32_t special_costs_seen;
   uint32_t special_count, key_count;
   uint32_t speculated, speculated_used;
   atomic_uint special_losers, special_winners; // sets of arguments that gain nothing, or do

@@ -231,6 +231,16 @@ static void count_outcome(vyre_kernel *k, special *s, const prediction *foreseen
   k->speculated++;
 }
 
+// The least of the latest counts. One compilation that was slow for want of a core, or of memory,
+// would end foresight for good otherwise: what is not prepared is not measured again.
+static void note_cost(vyre_kernel *k, uint64_t cost_ns) {
+  k->special_costs[k->special_costs_seen++ % SPECIAL_COSTS] = cost_ns;
+  k->special_cost_ns = cost_ns;
+  for (uint32_t i = 0; i < SPECIAL_COSTS; i++)
+    if (k->special_costs[i] && k->special_costs[i] < k->special_cost_ns)
+      k->special_cost_ns = k->special_costs[i];
+}
+
 // The general variant has changed since: is the special one still faster?
 static bool judge_again(vyre_kernel *k, capture *inputs, const variant *general, special *s) {
   if (!s->variant.code || atomic_load(&s->against) == general) return false;
@@ -268,7 +278,7 @@ static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key,
     s->variant.code = made;
   else
     let_go(k, made);
-  k->special_cost_ns = (compiled - start) * BACKGROUND_WEIGHT / FOREGROUND_WEIGHT + 1;
+  note_cost(k, (compiled - start) * BACKGROUND_WEIGHT / FOREGROUND_WEIGHT + 1);
   count_outcome(k, s, foreseen);
   make_room(k);
   publish(k, s);
