@@ -67,6 +67,13 @@ lines = mutants.all_mutants("src/policy")
 first = lambda seed: [m.id for m in itertools.islice(mutants.sample(lines, seed), 20)]
 assert first("7") == first("7") != first("8")
 
+# A test that fails anyway notices nothing: the next one is asked.
+judge = mutants.Judge.__new__(mutants.Judge)
+judge.tests, judge.trusted, mutants.run = ["unit.broken", "unit.sound"], set(), lambda *_: None
+judge.first_failure = lambda tests: "unit.broken" if "unit.broken" in tests else None
+judge.judge_once = lambda m: ("noticed", judge.tests[0])
+assert judge.judge(None) == ("noticed", "unit.sound") and judge.tests == ["unit.sound"]
+
 with open("tests/mutants.equivalent") as f:
     blocks = [b for b in f.read().split("\n\n") if b.strip() and not b.lstrip().startswith("#")]
 known = mutants.read_equivalent()
