@@ -162,6 +162,9 @@ vyre_status vyre_kernel_explain(vyre_kernel *k, char **out, vyre_error *error) {
   if (atomic_load(&k->checks.is_off))
     strbuf_puts(&s, "answers are not compared again: the program's own differ from run to run\n");
   if (k->predictor) explain_specials(&s, k);
+  if (k->runtime->worker)
+    strbuf_printf(&s, "the background has used %.3f s of CPU time for all kernels\n",
+                  (double)worker_cpu_ns(k->runtime->worker) / 1e9);
   pthread_mutex_unlock(&k->lock);
   *out = strbuf_take(&s, NULL);
   return *out ? VYRE_OK : error_out_of_memory(error);

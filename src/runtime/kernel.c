@@ -347,6 +347,14 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
   return VYRE_OK;
 }
 
+// Those that a dispatch took and the background had no time for.
+static void keep_decisions(vyre_kernel *k) {
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
+    plan *p = atomic_load(&k->plans[i]);
+    if (p && atomic_load(&p->state) == PLAN_LEARNED) decision_keep(k, p);
+  }
+}
+
 void vyre_kernel_free(vyre_kernel *k) {
   FPENV_SCOPE;
   if (!k || runtime_check(k->runtime, NULL) != VYRE_OK) return; // it is the parent's
@@ -361,6 +369,7 @@ void vyre_kernel_free(vyre_kernel *k) {
   if (rt->worker && atomic_load(&k->pending)) worker_wait_idle(rt->worker);
   special_judge_all(k);
   evidence_gather(k);
+  keep_decisions(k);
   for (uint32_t i = 0; i < KERNEL_PLANS; i++) plan_free(atomic_load(&k->plans[i]));
   special_free_all(k);
   for (code *c = k->codes, *next; c; c = next) {

@@ -152,3 +152,10 @@ void worker_poke(worker *w) {
   pthread_cond_broadcast(&w->changed);
   pthread_mutex_unlock(&w->lock);
 }
+
+uint64_t worker_cpu_ns(const worker *w) {
+  clockid_t clock;
+  struct timespec t;
+  if (pthread_getcpuclockid(w->thread, &clock) || clock_gettime(clock, &t)) return 0;
+  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}

@@ -34,5 +34,6 @@ void worker_wait_idle(worker *w);
 // Asks for a tick. Poking again before it has begun does nothing.
 void worker_poke(worker *w);
 bool worker_is_poked(const worker *w);
+uint64_t worker_cpu_ns(const worker *w); // that its thread has used
 
 #endif
