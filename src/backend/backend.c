@@ -6,6 +6,7 @@
 #include "backend/ref/ref.h"
 #include "base/ascii.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/fpenv.h"
 #include "base/strbuf.h"
 
@@ -31,6 +32,10 @@ static const backend *added[BACKEND_LIMIT];
 static atomic_uint added_count;
 static pthread_mutex_t added_lock = PTHREAD_MUTEX_INITIALIZER;
 static const backend *extra_backend;
+
+__attribute__((constructor)) static void watch_forks(void) {
+  fork_guard(&added_lock, NULL);
+}
 
 void backend_set_extra(const backend *extra) {
   extra_backend = extra;

@@ -19,7 +19,7 @@ static bool was_busy;               // when this process was forked
 static struct {
   pthread_mutex_t *lock;
   void (*begin_anew)(void);
-} guards[8];
+} guards[16];
 static unsigned guard_count;
 
 void fork_guard(pthread_mutex_t *lock, void (*begin_anew)(void)) {

@@ -2,6 +2,7 @@
 #include "ir/program.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/fpenv.h"
 #include "ir/eval.h"
 #include "ir/limits.h"
@@ -58,6 +59,10 @@ vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *e
 
 // Of all programs: each is hashed once, and seldom by two threads at a time.
 static pthread_mutex_t fingerprint_lock = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((constructor)) static void watch_forks(void) {
+  fork_guard(&fingerprint_lock, NULL);
+}
 
 void program_set_fingerprint(vyre_program *p, const uint8_t fingerprint[HASH_BYTES]) {
   memcpy(p->lazy_fingerprint, fingerprint, HASH_BYTES);

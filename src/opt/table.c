@@ -2,6 +2,7 @@
 #include "opt/passes.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/strbuf.h"
 
 #include <assert.h>
@@ -27,6 +28,10 @@ static_assert((int)LISTED_PASSES <= (int)PASS_LIMIT, "raise PASS_LIMIT");
 
 static atomic_size_t table_count = LISTED_PASSES;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; // of whoever adds
+
+__attribute__((constructor)) static void watch_forks(void) {
+  fork_guard(&table_lock, NULL);
+}
 
 const pass *const *pass_table(size_t *count) {
   *count = atomic_load_explicit(&table_count, memory_order_acquire);

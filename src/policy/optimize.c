@@ -2,6 +2,7 @@
 #include "policy/optimize.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/strbuf.h"
 #include "ir/stats.h"
 
@@ -18,6 +19,10 @@ static struct {
   const pass_info *infos[PASS_LIMIT]; // borrowed by the indices
   select_index *indices[PASS_LIMIT + 1];
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+__attribute__((constructor)) static void watch_forks(void) {
+  fork_guard(&shared.lock, NULL);
+}
 
 static vyre_status get_index(size_t count, const select_index **out, vyre_error *error) {
   pthread_mutex_lock(&shared.lock);
