@@ -138,7 +138,7 @@ static void work_on_passes(void) {
     vyre_status status = optimize_program(sample, &o, &result, &error);
     must_be_memory(status);
     assert_int_equal(status == VYRE_OK, result.program != NULL);
-    free(optimize_selection(&result));
+    if (status == VYRE_OK) free(optimize_selection(&result));
     optimize_result_fini(&result);
   }
 }
