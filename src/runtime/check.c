@@ -19,8 +19,8 @@ struct check {
 };
 
 // 300 answers without a fault say, with 95 % confidence, that less than one in a hundred is wrong:
-// up to there each one is compared, and then fewer and fewer.
-enum { ALL_UP_TO = 320, FALLS_BY = 8 };
+// up to there each one is compared, and then half as many after every 16.
+enum { ALL_UP_TO = 320, HALVED_AFTER = 16, MOST_HALVINGS = 20 };
 enum { MAX_WAITING = 32, SHARE = 25, COPY_SHARE = 20, BEHIND = 4 };
 #define MAX_BYTES    ((uint64_t)64 << 20)
 #define NEVER        (UINT64_MAX / 2)
@@ -30,7 +30,9 @@ enum { MAX_WAITING = 32, SHARE = 25, COPY_SHARE = 20, BEHIND = 4 };
 
 static uint64_t gap(const code *c) {
   uint64_t passed = atomic_load_explicit(&((code *)c)->checks, memory_order_relaxed);
-  return passed < ALL_UP_TO ? 1 : 1 + (passed - ALL_UP_TO) / FALLS_BY;
+  if (passed < ALL_UP_TO) return 1;
+  uint64_t halvings = (passed - ALL_UP_TO) / HALVED_AFTER;
+  return UINT64_C(1) << (halvings < MOST_HALVINGS ? halvings : MOST_HALVINGS);
 }
 
 // Whether this dispatch is the one: of several at once, one claims it.
