@@ -19,13 +19,16 @@ static const lower_target lower_everything = {
     .has_one_nan = true,
     .saturates_conversion = true,
     .has_float_minmax = true,
-    .has_rounding = true,
+    .has_f32_rounding = true,
+    .has_f64_rounding = true,
+    .has_rint = true,
     .has_total_division = true,
     .wraps_counts = true,
     .has_rotate = true,
     .has_integer_minmax = true,
     .has_integer_abs = true,
     .has_bit_counts = true,
+    .has_trailing_zeros = true,
     .has_mulhi = true,
     .counts_by_any_step = true,
     .checks_bounds = true,
@@ -60,13 +63,13 @@ static inline lower_target lower_lacking(unsigned recipe) {
   case RECIPE_atomics: t.has_only_cas = true; break;
   case RECIPE_division: t.has_total_division = false; break;
   case RECIPE_mulhi: t.has_mulhi = false; break;
-  case RECIPE_counts: t.has_bit_counts = false; break;
+  case RECIPE_counts: t.has_bit_counts = t.has_trailing_zeros = false; break;
   case RECIPE_rotation: t.has_rotate = false; break;
   case RECIPE_shift: t.wraps_counts = false; break;
   case RECIPE_magnitude: t.has_integer_abs = false; break;
   case RECIPE_minmax: t.has_float_minmax = t.has_integer_minmax = false; break;
   case RECIPE_conversion: t.saturates_conversion = false; break;
-  case RECIPE_rounding: t.has_rounding = false; break;
+  case RECIPE_rounding: t.has_f32_rounding = t.has_f64_rounding = t.has_rint = false; break;
   case RECIPE_quotient: t.rounds_f32_division = false; break;
   case RECIPE_nan_bits: t.has_one_nan = false; break;
   case RECIPE_loop: t.counts_by_any_step = false; break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/backend.h"
 
+#include "backend/c/c.h"
 #include "backend/cpu/cpu.h"
 #include "backend/opencl/opencl.h"
 #include "backend/ref/ref.h"
@@ -22,6 +23,7 @@ static const backend *const listed[] = {
     &cpu_backend,
     &opencl_backend,
     &ref_backend,
+    &c_backend,
 };
 
 enum { LISTED = sizeof listed / sizeof *listed };
@@ -86,6 +88,11 @@ const backend *backend_oracle(void) {
 
 bool backend_is_oracle(const char *id) {
   return !strcmp(id, backend_oracle()->id);
+}
+
+bool backend_is_contender(const char *id) {
+  const backend *b = backend_find(id);
+  return b && !b->is_peer && !backend_is_oracle(id);
 }
 
 vyre_status backend_unknown(const char *id, vyre_error *error) {

@@ -32,6 +32,7 @@ typedef struct backend {
   const char *id;            // "ref"; stable, used in files and on the command line
   const char *summary;       // one line for people
   const backend_form *forms; // ended by one without a name; NULL: none
+  bool is_peer;              // only to compare with: runs a program when it is named
 
   // Lists the devices: sets *count to how many there are and fills up to `capacity`. An error says
   // why the backend cannot be used on this machine. Any thread.
@@ -80,6 +81,8 @@ const backend *backend_usual(void);
 // The interpreter: what others are compared with, never a contender, and the last resort.
 const backend *backend_oracle(void);
 bool backend_is_oracle(const char *id);
+// Whether it may be chosen without being named.
+bool backend_is_contender(const char *id);
 // The error for an id that no backend has.
 vyre_status backend_unknown(const char *id, vyre_error *error);
 

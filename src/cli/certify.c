@@ -84,7 +84,7 @@ static uint32_t gather(measure *m, candidate *candidates, route_backend *backend
   for (uint32_t i = 0; vyre_backend_name(i) && count < MAX_BACKENDS; i++) {
     const char *id = vyre_backend_name(i);
     // The interpreter is the oracle, not a contender, unless it is named.
-    if (!measure_wants(m, id) || (!m->backends.count && backend_is_oracle(id))) continue;
+    if (!measure_wants(m, id) || (!m->backends.count && !backend_is_contender(id))) continue;
     candidate *c = &candidates[count];
     *c = (candidate){.measure = m, .id = id};
     c->status = prepare(c);

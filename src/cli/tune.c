@@ -137,7 +137,7 @@ static vyre_status tune(measure *m, bool again, vyre_error *error) {
   vyre_status status = VYRE_OK;
   for (uint32_t i = 0; vyre_backend_name(i) && status == VYRE_OK; i++) {
     const char *id = vyre_backend_name(i);
-    if (!measure_wants(m, id) || (!m->backends.count && backend_is_oracle(id))) continue;
+    if (!measure_wants(m, id) || (!m->backends.count && !backend_is_contender(id))) continue;
     if (!measure_was_stopped()) status = tune_backend(m, again, id, list, &count, error);
   }
   if (status == VYRE_OK && !count)

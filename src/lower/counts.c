@@ -5,12 +5,13 @@
 #include "lower/recipe.h"
 
 static bool is_needed(const lower_target *t) {
-  return !t->has_bit_counts;
+  return !t->has_bit_counts || !t->has_trailing_zeros;
 }
 
 static bool takes(const lowering *l, const inst *in) {
-  (void)l;
-  return in->op == VYRE_OP_POPCOUNT || in->op == VYRE_OP_CLZ || in->op == VYRE_OP_CTZ;
+  if (in->op == VYRE_OP_CTZ) return !l->target->has_trailing_zeros;
+  bool is_count = in->op == VYRE_OP_POPCOUNT || in->op == VYRE_OP_CLZ;
+  return is_count && !l->target->has_bit_counts;
 }
 
 static ref shifted(lowering *l, vyre_op op, ref x, unsigned count) {
@@ -23,6 +24,7 @@ static ref masked(lowering *l, ref x, uint64_t mask) {
 
 static ref ones(lowering *l, ref x) {
   vyre_type u = lower_type(l, x);
+  if (l->target->has_bit_counts) return lower_un(l, VYRE_OP_POPCOUNT, x);
   x = lower_bin(l, VYRE_OP_SUB, x, masked(l, shifted(l, VYRE_OP_SHR, x, 1), 0x5555555555555555));
   x = lower_bin(l, VYRE_OP_ADD, masked(l, x, 0x3333333333333333),
                 masked(l, shifted(l, VYRE_OP_SHR, x, 2), 0x3333333333333333));

@@ -7,14 +7,16 @@
 #include "lower/recipe.h"
 
 static bool is_needed(const lower_target *t) {
-  return !t->has_rounding;
+  return !t->has_f32_rounding || !t->has_f64_rounding || !t->has_rint;
 }
 
 static_assert(VYRE_OP_RINT - VYRE_OP_FLOOR == 4, "floor, ceil, trunc, round, rint");
 
 static bool takes(const lowering *l, const inst *in) {
-  (void)l;
-  return in->op >= VYRE_OP_FLOOR && in->op <= VYRE_OP_RINT;
+  const lower_target *t = l->target;
+  if (in->op < VYRE_OP_FLOOR || in->op > VYRE_OP_RINT) return false;
+  if (in->op == VYRE_OP_RINT) return !t->has_rint;
+  return in->type == VYRE_F32 ? !t->has_f32_rounding : !t->has_f64_rounding;
 }
 
 static ref number(lowering *l, const inst *in, double value) {

@@ -24,14 +24,16 @@ typedef struct lower_target {
   bool has_one_nan;          // a NaN whose bits are taken is the canonical one
   bool saturates_conversion; // float to integer, and NaN gives 0
   bool has_float_minmax;     // x < y ? x : y, for NaN and zeros too
-  bool has_rounding;         // floor, ceil, trunc, round and rint are right for every float
+  // floor, ceil, trunc, round, and rint of both types, are right for every float.
+  bool has_f32_rounding, has_f64_rounding, has_rint;
 
   // Integers.
   bool has_total_division; // x / 0 and MIN / -1 and the remainders are as in the IR
   bool wraps_counts;       // shift counts are taken modulo the width
   bool has_rotate;
   bool has_integer_minmax, has_integer_abs;
-  bool has_bit_counts; // popcount, clz and ctz
+  bool has_bit_counts; // popcount and clz
+  bool has_trailing_zeros;
   bool has_mulhi;
   bool counts_by_any_step; // a for whose last step would wrap ends all the same
 

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What the parts of the emitter share. Private to emit*.c and names.c.
+// What the parts of the emitter share. Private to emit*.c.
 #ifndef VYRE_BACKEND_OPENCL_EMIT_STATE_H
 #define VYRE_BACKEND_OPENCL_EMIT_STATE_H
 
 #include "backend/opencl/emit.h"
-#include "analysis/uniformity.h"
 #include "analysis/ranges.h"
+#include "analysis/uniformity.h"
+#include "backend/spell/names.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-
-// ---- names.c: identifiers of OpenCL C -----------------------------------------------------------
-
-// The names taken in one scope, and copies of them. One thread.
-typedef struct name_set {
-  arena arena;
-  const char **slots; // open addressing
-  size_t capacity, count;
-  bool failed;
-} name_set;
-
-// A valid identifier like `wanted` (may be NULL) that nobody took yet and that means nothing else
-// in OpenCL C: every name has a prefix, taken names get a suffix. Lives as long as the set; "" when
-// out of memory.
-const char *names_take(name_set *set, const char *wanted, const char *fallback);
-void names_fini(name_set *set);
 
 // ---- helper functions ---------------------------------------------------------------------------
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "backend/opencl/emit_state.h"
+#include "backend/spell/names.h"
 
 #include "base/ascii.h"
+#include "base/hash.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-// In front of every name. Keywords, types, built-in functions and macros of OpenCL C and of drivers
+// In front of every name. Keywords, types, functions and macros of C, of OpenCL C and of drivers
 // are too many to list, and other drivers have others; none of them begins like this.
 #define NAME_PREFIX "v_"
 
