@@ -74,7 +74,7 @@ static void check_random(uint64_t first, uint32_t count, trial_limits limits) {
 
 // ---- the text -----------------------------------------------------------------------------------
 
-static char *emit(const char *text, const opencl_target *target, bool is_polled,
+static char *emit(const char *text, const lower_target *target, bool is_polled,
                   vyre_status *status) {
   vyre_program *p = parse(text);
   opencl_source source;
@@ -99,27 +99,40 @@ static void test_text_is_readable(void **state) {
   vyre_status status;
   char *text = emit(saxpy, &opencl_full_target, false, &status);
   assert_int_equal(status, VYRE_OK);
-  static const char expected[] =
-      "// Made by vyre from program `saxpy`.\n"
-      "#pragma OPENCL FP_CONTRACT OFF\n"
-      "\n"
-      "__kernel void v_main(\n"
-      "    const float v_a,\n"
-      "    __global const float *restrict v_x,\n"
-      "    const uint v_x_len,\n"
-      "    __global float *restrict v_y,\n"
-      "    const uint v_y_len,\n"
-      "    const uint v_grid_x) {\n"
-      "  if (get_global_id(0) >= v_grid_x) return;\n"
-      "  const uint v_i = (uint)get_global_id(0);\n"
-      "  if (v_i < v_y_len) v_y[v_i] = (v_a * (v_i < v_x_len ? v_x[v_i] : 0.0f)) + "
-      "(v_i < v_y_len ? v_y[v_i] : 0.0f);\n"
-      "}\n";
+  static const char expected[] = "// Made by vyre from program `saxpy`.\n"
+                                 "#pragma OPENCL FP_CONTRACT OFF\n"
+                                 "\n"
+                                 "__kernel void v_main(\n"
+                                 "    const float v_a,\n"
+                                 "    __global const float *restrict v_x,\n"
+                                 "    const uint v_x_len,\n"
+                                 "    __global float *restrict v_y,\n"
+                                 "    const uint v_y_len,\n"
+                                 "    const uint grid_0) {\n"
+                                 "  if (((uint)get_global_id(0)) >= grid_0) {\n"
+                                 "    return;\n"
+                                 "  }\n"
+                                 "  const uint v_i = (uint)get_global_id(0);\n"
+                                 "  const float v_t7 = v_a;\n"
+                                 "  float v_t10 = 0.0f;\n"
+                                 "  if (v_i < v_x_len) {\n"
+                                 "    v_t10 = v_x[v_i];\n"
+                                 "  }\n"
+                                 "  const float v_t16 = v_t7 * v_t10;\n"
+                                 "  float v_t19 = 0.0f;\n"
+                                 "  if (v_i < v_y_len) {\n"
+                                 "    v_t19 = v_y[v_i];\n"
+                                 "  }\n"
+                                 "  const float v_t25 = v_t16 + v_t19;\n"
+                                 "  if (v_i < v_y_len) {\n"
+                                 "    v_y[v_i] = v_t25;\n"
+                                 "  }\n"
+                                 "}\n";
   assert_string_equal(text, expected);
   free(text);
 }
 
-static void expect_unsupported(const char *text, opencl_target target, const char *what) {
+static void expect_unsupported(const char *text, lower_target target, const char *what) {
   vyre_status status;
   char *message = emit(text, &target, false, &status);
   assert_int_equal(status, VYRE_ERROR_UNSUPPORTED);
@@ -129,12 +142,12 @@ static void expect_unsupported(const char *text, opencl_target target, const cha
 
 static void test_what_a_device_lacks(void **state) {
   (void)state;
-  opencl_target t = opencl_full_target;
+  lower_target t = opencl_full_target;
   t.has_f64 = false;
   expect_unsupported("program p()\nbuffer x: f64[] readwrite\n"
                      "region r grid(len(x)) { x[global_id.x] = x[global_id.x] + 1.0 }\n",
                      t, "64-bit floats");
-  t.has_rounded_f32 = false;
+  t.rounds_f32_division = false;
   expect_unsupported("program p()\nbuffer x: f32[] readwrite\n"
                      "region r grid(len(x)) { x[global_id.x] = 1.0 / x[global_id.x] }\n",
                      t, "rounded");
@@ -149,7 +162,7 @@ static void test_what_a_device_lacks(void **state) {
                      "region r grid(len(x)) { atomic_add(x[0], 1) }\n",
                      t, "64-bit atomics");
   t = opencl_full_target;
-  t.has_f32_subnormals = false;
+  t.keeps_f32_subnormals = false;
   expect_unsupported("program p()\nbuffer x: f32[] readwrite\n"
                      "region r grid(len(x)) { x[0] = x[1] + 1.0 }\n",
                      t, "subnormal");
@@ -634,10 +647,11 @@ static void test_device_that_must_be_mapped(void **state) {
 
 static void test_device_with_less(void **state) {
   (void)state;
-  opencl_target target = need_device()->target;
+  lower_target target = need_device()->target;
   device->target.has_i64_extended_atomics = false;
-  device->target.has_rounding = false;
-  if (target.has_f64) device->target.has_rounded_f32 = false;
+  device->target.has_f32_rounding = device->target.has_f64_rounding = false;
+  device->target.has_rint = false;
+  if (target.has_f64) device->target.rounds_f32_division = false;
   check_random(9300, 20, (trial_limits){0});
   check_text("program p()\nbuffer a: i64[] readwrite\nbuffer b: u64[] readwrite\n"
              "region r grid(64) workgroup(16) {\n"
@@ -747,16 +761,16 @@ static void test_failed_builds_show_the_log(void **state) {
 }
 
 static void expect_bug(const char *text) {
-  bool has_rounding = device->target.has_rounding;
+  lower_target target = device->target;
   vyre_program *p = parse(text);
   trial t;
   difference d;
   setenv("VYRE_OPENCL_WORKAROUNDS", "off", 1);
-  device->target.has_rounding = true;
+  device->target.has_f64_rounding = device->target.has_rint = true;
   assert_int_equal(generate_inputs(p, 1, 512, &t, NULL), VYRE_OK);
   assert_true(compare_run(&t, NULL, "opencl", NULL, &d));
   assert_int_equal(d.verdict, DIFFERENT);
-  device->target.has_rounding = has_rounding;
+  device->target = target;
   unsetenv("VYRE_OPENCL_WORKAROUNDS");
   trial_fini(&t);
   vyre_program_release(p);

@@ -14,7 +14,7 @@
 static void choose_options(const opencl_device *d, const opencl_source *source, vyre_tier tier,
                            char *out, size_t size) {
   int used = snprintf(out, size, "-cl-std=CL1.2 -w");
-  if (d->target.has_rounded_f32)
+  if (d->target.rounds_f32_division)
     used += snprintf(out + used, size - (size_t)used, " -cl-fp32-correctly-rounded-divide-sqrt");
   if (tier == VYRE_TIER_QUICK)
     used += snprintf(out + used, size - (size_t)used, " -cl-opt-disable");

@@ -72,15 +72,16 @@ static void read_target(opencl_device *d) {
   char profile[32];
   ask_text(d, CL_DEVICE_PROFILE, profile, sizeof profile);
   bool is_full = !strcmp(profile, "FULL_PROFILE");
-  d->target = (opencl_target){
-      .has_f64 = f64 != 0,
-      .has_i64 = is_full || has_extension(d, "cles_khr_int64"),
-      .has_i64_atomics = has_extension(d, "cl_khr_int64_base_atomics"),
-      .has_i64_extended_atomics = has_extension(d, "cl_khr_int64_extended_atomics"),
-      .has_rounded_f32 = (f32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0,
-      .has_f32_subnormals = (f32 & CL_FP_DENORM) != 0,
-      .has_f64_subnormals = (f64 & CL_FP_DENORM) != 0,
-  };
+  lower_target *t = &d->target;
+  *t = opencl_full_target;
+  t->has_f64 = f64 != 0;
+  t->has_i64 = is_full || has_extension(d, "cles_khr_int64");
+  t->has_i64_atomics = has_extension(d, "cl_khr_int64_base_atomics");
+  t->has_i64_extended_atomics = has_extension(d, "cl_khr_int64_extended_atomics");
+  t->rounds_f32_division = (f32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  t->keeps_f32_subnormals = (f32 & CL_FP_DENORM) != 0;
+  t->keeps_f64_subnormals = (f64 & CL_FP_DENORM) != 0;
+  if (opencl_has_bug(d, BUG_ROUNDING_OF_CONSTANTS)) t->has_rint = t->has_f64_rounding = false;
 }
 
 static void read_limits(opencl_device *d) {
@@ -121,7 +122,6 @@ static void read_device(opencl_device *d) {
   ask_text(d, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
   d->type = ask_number(d, CL_DEVICE_TYPE, sizeof(cl_device_type));
   read_target(d);
-  d->target.has_rounding = !opencl_has_bug(d, BUG_ROUNDING_OF_CONSTANTS);
   read_limits(d);
   read_info(d);
   const char *why = why_unusable(d);

@@ -17,7 +17,7 @@ typedef struct opencl_device {
   cl_context context; // NULL when the device cannot be used
   cl_device_type type;
   vyre_device info; // info.unusable says why, if so
-  opencl_target target;
+  lower_target target;
   char platform_name[128], platform_version[160], name[128], version[128], driver[64];
   uint64_t max_alloc_bytes, local_bytes;
   uint32_t max_workgroup[3];

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// From a program to readable OpenCL C 1.2: one kernel per region, names kept, helper functions only
-// where they are used. The text means what docs/IR.md says: wrapping arithmetic is done unsigned,
-// division and conversion are total, accesses are checked against lengths, nothing is contracted.
-// The program has no mathematical functions left (ir/math.h). The caller ends what it got with
-// opencl_source_fini. Pure function: any thread.
+// From a program to readable OpenCL C 1.2: one kernel per region, names kept. What a device does
+// not do as docs/IR.md says is lowered away first (lower/lower.h); the rest is spelled
+// (backend/spell/spell.h). The caller ends what it got with opencl_source_fini. Pure function: any
+// thread.
 #ifndef VYRE_BACKEND_OPENCL_EMIT_H
 #define VYRE_BACKEND_OPENCL_EMIT_H
 
 #include "ir/program.h"
+#include "lower/target.h"
 
-// What the compiler of a device can do.
-typedef struct opencl_target {
-  bool has_f64, has_i64;
-  bool has_i64_atomics;          // add, sub, exchange, compare-exchange
-  bool has_i64_extended_atomics; // min, max, and, or, xor
-  bool has_rounded_f32;          // correctly rounded f32 divide and square root
-  bool has_f32_subnormals, has_f64_subnormals;
-  bool has_rounding; // floor, rint and the like do what they should
-} opencl_target;
-
-extern const opencl_target opencl_full_target; // everything: for looking at the text
+extern const lower_target opencl_full_target; // what every device has, and may have
 
 // The arguments of a kernel, in order.
 typedef enum opencl_arg_kind {
@@ -54,7 +44,7 @@ typedef struct opencl_source {
 // `is_polled`: kernels look at a stop flag, so that a time limit can end them.
 // VYRE_ERROR_UNSUPPORTED names what the target lacks, or the barrier that is not provably reached
 // by whole workgroups.
-vyre_status opencl_emit(const vyre_program *program, const opencl_target *target, bool is_polled,
+vyre_status opencl_emit(const vyre_program *program, const lower_target *target, bool is_polled,
                         opencl_source *out, vyre_error *error);
 void opencl_source_fini(opencl_source *source);
 

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/limited.h"
 #include "base/vec.h"
-#include "ir/math.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -140,7 +139,7 @@ static vyre_status prepare(opencl_state *s, vyre_program *program,
   if (!s->device) return error ? error->status : VYRE_ERROR_UNSUPPORTED;
   vyre_status status = opencl_check_room(s->device, error);
   if (status == VYRE_OK) status = check_limits(s->device, program, error);
-  if (status == VYRE_OK) status = math_expand(program, &s->program, error);
+  s->program = vyre_program_retain(program);
   if (status == VYRE_OK) status = build(s, PLAIN, error);
   for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++)
     s->has_long_kernel |= s->builds[PLAIN].source.kernels[i].has_loop;

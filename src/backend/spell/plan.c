@@ -155,7 +155,7 @@ void spell_find_usage(const speller *s, spell_usage *u) {
     const inst *in = &s->p->code[i];
     if (in->op == VYRE_OP_PARAM) u->params[in->arg[0]] = true;
     if (in->op == VYRE_OP_LEN) u->lengths[in->arg[0]] = true;
-    if (in->op == VYRE_OP_GLOBAL_SIZE) u->grid[in->arg[0]] = true;
+    if (in->op == VYRE_OP_GLOBAL_SIZE || in->op == VYRE_OP_GROUP_COUNT) u->grid[in->arg[0]] = true;
     if (op_table[in->op].operands[0] != 'm' || mem_space(in->arg[0]) != MEM_BUFFER) continue;
     u->buffers[mem_index(in->arg[0])] = true;
     if (in->op != VYRE_OP_LOAD) u->written[mem_index(in->arg[0])] = true;

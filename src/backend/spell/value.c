@@ -252,7 +252,8 @@ static void put_fact(speller *s, uint32_t op, const char *text) {
   const inst *in = &s->p->code[op];
   uint32_t axis = in->arg[0];
   (void)text;
-  if (in->op == VYRE_OP_GLOBAL_SIZE && axis >= s->r->rank)
+  bool is_size = in->op == VYRE_OP_GLOBAL_SIZE || in->op == VYRE_OP_GROUP_COUNT;
+  if (is_size && axis >= s->r->rank)
     put(s, "1u");
   else if (in->op == VYRE_OP_LOCAL_SIZE)
     strbuf_printf(&s->text, "%uu", s->r->workgroup[axis]);
@@ -415,15 +416,18 @@ const spelling spellings[OP_COUNT] = {
 };
 
 // Names and calls need no parentheses; a cast in front of one does.
-static bool is_tight(const inst *in) {
+static bool is_tight(const speller *s, const inst *in) {
   void (*put)(speller *, uint32_t, const char *) = spellings[in->op].put;
+  if (put == put_fact)
+    return in->op != VYRE_OP_GROUP_COUNT && in->op != VYRE_OP_LOCAL_SIZE &&
+           s->d->facts[in->op - VYRE_OP_GLOBAL_ID][0] != '(';
   return put == put_call || put == put_get || put == put_len ||
          ((put == put_param || put == put_load) && in->type != VYRE_BOOL);
 }
 
 void spell_operand(speller *s, ref value) {
   bool is_inline = !ref_is_const(value) && s->is_inline[spell_offset(s, value)];
-  if (!is_inline || is_tight(&s->p->code[value])) {
+  if (!is_inline || is_tight(s, &s->p->code[value])) {
     spell_whole(s, value);
   } else {
     put(s, "(");
