@@ -54,6 +54,14 @@ static const lower_target lower_nothing = {
     .parts_at_barriers = true,
 };
 
+// The same with conversions that give anything where they are not defined.
+static inline lower_target lower_converting_any(void) {
+  lower_target t = lower_nothing;
+  t.name = "any";
+  t.converts_any = true;
+  return t;
+}
+
 // lower_everything without what makes the recipe needed.
 static inline lower_target lower_lacking(unsigned recipe) {
   lower_target t = lower_everything;

@@ -5,6 +5,8 @@
 // unless the index is certain to be inside.
 #include "lower/recipe.h"
 
+#include "ir/limits.h"
+
 static bool is_needed(const lower_target *t) {
   return !t->checks_bounds;
 }
@@ -40,10 +42,17 @@ static ref test(lowering *l, const inst *in, uint64_t length) {
   return lower_bin(l, VYRE_OP_AND, is_positive, is_below);
 }
 
+// Constant indices that no length is above: compilers warn of them, even where nobody gets.
+static bool is_outside(const lowering *l, const inst *in, uint64_t length) {
+  uint64_t index;
+  return lower_const_bits(l, in->arg[1], &index) && index >= (length ? length : LIMIT_LENGTH);
+}
+
 static ref rewrite(lowering *l, const inst *in) {
   uint64_t length = fixed_length(l, in->arg[0]);
-  if (is_inside(l, length)) return promise(l, *in);
   bool has_value = in->op != VYRE_OP_STORE;
+  if (is_inside(l, length)) return promise(l, *in);
+  if (is_outside(l, in, length)) return has_value ? lower_const(l, (vyre_type)in->type, 0) : 0;
   ref condition = test(l, in, length);
   vyre_var found = has_value ? lower_var(l, lower_const(l, (vyre_type)in->type, 0)) : 0;
   lower_if(l, condition);

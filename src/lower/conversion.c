@@ -37,13 +37,21 @@ static ref clamp_first(lowering *l, const inst *in, double least, double most) {
 static ref choose_after(lowering *l, const inst *in, double least, double limit) {
   vyre_type from = lower_type(l, in->arg[0]), to = (vyre_type)in->type;
   ref x = in->arg[0], lo = lower_float(l, from, least), end = lower_float(l, from, limit);
-  ref is_inside =
-      lower_bin(l, VYRE_OP_AND, lower_bin(l, VYRE_OP_GE, x, lo), lower_bin(l, VYRE_OP_LT, x, end));
-  ref made = convert_inside(l, in, lower_select(l, is_inside, x, lower_float(l, from, 0)));
+  ref safe = x, zero = lower_const(l, to, 0);
+  bool is_signed = type_is_signed(to), is_any = l->target->converts_any;
+  if (!is_any) {
+    ref is_from = lower_bin(l, VYRE_OP_GE, x, lo), is_below = lower_bin(l, VYRE_OP_LT, x, end);
+    ref is_inside = lower_bin(l, VYRE_OP_AND, is_from, is_below);
+    safe = lower_select(l, is_inside, x, lower_float(l, from, 0));
+  }
+  ref made = convert_inside(l, in, safe);
   ref is_over = lower_bin(l, VYRE_OP_GE, x, end);
   made = lower_select(l, is_over, lower_const(l, to, type_max(to)), made);
-  if (!type_is_signed(to)) return made;
-  return lower_select(l, lower_bin(l, VYRE_OP_LT, x, lo), lower_const(l, to, ~type_max(to)), made);
+  if (!is_signed && is_any) made = lower_select(l, lower_bin(l, VYRE_OP_GE, x, lo), made, zero);
+  if (!is_signed) return made;
+  ref is_under = lower_bin(l, VYRE_OP_LT, x, lo);
+  made = lower_select(l, is_under, lower_const(l, to, ~type_max(to)), made);
+  return is_any ? lower_select(l, lower_bin(l, VYRE_OP_NE, x, x), zero, made) : made;
 }
 
 static ref rewrite(lowering *l, const inst *in) {

@@ -23,6 +23,7 @@ typedef struct lower_target {
   bool has_f32_fma, has_f64_fma;
   bool has_one_nan;          // a NaN whose bits are taken is the canonical one
   bool saturates_conversion; // float to integer, and NaN gives 0
+  bool converts_any;         // where it does not: what is outside gives any integer, harmlessly
   bool has_float_minmax;     // x < y ? x : y, for NaN and zeros too
   // floor, ceil, trunc, round, and rint of both types, are right for every float.
   bool has_f32_rounding, has_f64_rounding, has_rint;

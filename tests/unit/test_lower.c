@@ -51,7 +51,7 @@ static void check(const trial *t, const outcome *expected, const lower_target *t
   vyre_program_release(p);
 }
 
-// Against every target; `wanted` is a recipe, or RECIPE_COUNT for all.
+// Against every target.
 static void check_all(const trial *t, const char *name, bool is_racy) {
   outcome expected;
   assert_true(trial_run(t, NULL, "ref", NULL, (trial_limits){.fuel = COMPARE_FUEL}, &expected));
@@ -61,6 +61,8 @@ static void check_all(const trial *t, const char *name, bool is_racy) {
   }
   check(t, &expected, &lower_everything, name, is_racy);
   check(t, &expected, &lower_nothing, name, is_racy);
+  lower_target any = lower_converting_any();
+  check(t, &expected, &any, name, is_racy);
   outcome_fini(&expected);
 }
 
@@ -166,6 +168,9 @@ static void test_floats_at_every_exponent(void **state) {
     snprintf(type, sizeof type, "%.*s", (int)strcspn(to_int[i], "("), to_int[i]);
     check_pairs(to_int[i], "f32", type, narrow, COUNT, &lower_nothing);
     check_pairs(to_int[i], "f64", type, doubles, COUNT, &lower_nothing);
+    lower_target any = lower_converting_any();
+    check_pairs(to_int[i], "f32", type, narrow, COUNT, &any);
+    check_pairs(to_int[i], "f64", type, doubles, COUNT, &any);
   }
   check_pairs("as_u32(a)", "f32", "u32", narrow, COUNT, &lower_nothing);
   check_pairs("as_i64(a)", "f64", "i64", doubles, COUNT, &lower_nothing);

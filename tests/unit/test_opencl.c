@@ -645,6 +645,18 @@ static void test_device_that_must_be_mapped(void **state) {
   device->is_in_place = in_place;
 }
 
+// Literals that are written by their bits: NaN, infinities, subnormals; and the ends of types.
+static void test_literals(void **state) {
+  (void)state;
+  if (!need_device()->target.has_f64) skip();
+  check_text("program p()\nbuffer x: f64[] readwrite\nbuffer y: f32[] readwrite\n"
+             "buffer z: i64[] readwrite\n"
+             "region r grid(len(x)) {\n  let i = global_id.x\n"
+             "  x[i] = select(x[i] < 5e-324, -1.5e-320, select(x[i] > 1.0, inf_f64, nan_f64))\n"
+             "  y[i] = select(y[i] < 1e-45, -1e-40, select(y[i] > 1.0, -inf_f32, nan_f32))\n"
+             "  z[i] = z[i] + select(z[i] < 0, -9223372036854775808, 9223372036854775807)\n}\n");
+}
+
 static void test_device_with_less(void **state) {
   (void)state;
   lower_target target = need_device()->target;
@@ -822,6 +834,7 @@ int main(void) {
       cmocka_unit_test(test_no_room_is_declined),
       cmocka_unit_test(test_pocl_is_not_fed_code),
       cmocka_unit_test(test_device_that_must_be_mapped),
+      cmocka_unit_test(test_literals),
       cmocka_unit_test(test_device_with_less),
       cmocka_unit_test(test_workgroups_are_fitted),
       cmocka_unit_test(test_lost_devices_are_not_used),

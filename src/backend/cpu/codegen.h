@@ -70,7 +70,7 @@ typedef struct cpu_codegen {
   const char *(*llvm_version)(void);
   // The host's CPU name and features as LLVM spells them; malloc'ed strings.
   void (*host)(char **cpu, char **features);
-  // Any thread, also at once. The program has no mathematical functions left (ir/math.h).
+  // Any thread, also at once. The program is lowered here (lower/lower.h).
   vyre_status (*compile)(const vyre_program *program, const cpu_options *options, cpu_code *out,
                          vyre_error *error);
 } cpu_codegen;

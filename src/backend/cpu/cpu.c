@@ -15,7 +15,6 @@
 #include "base/pool.h"
 #include "base/watchdog.h"
 #include "ir/limits.h"
-#include "ir/math.h"
 
 #include <llvm/Config/llvm-config.h>
 
@@ -319,8 +318,8 @@ static vyre_status make_state(vyre_program *program, const vyre_compile_options 
                         .stop = stop,
                         .debug_lines = environment_get("VYRE_DEBUG_LINES") != NULL,
                         .source_name = program->name};
-  vyre_status status = math_expand(program, &s->program, error);
-  if (status == VYRE_OK) status = get(s->program, &wanted, &s->kernels, error);
+  s->program = vyre_program_retain(program);
+  vyre_status status = get(s->program, &wanted, &s->kernels, error);
   for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++)
     s->regions[i].has_atomics = has_buffer_atomics(s->program, &s->program->regions[i]);
   if (status == VYRE_OK)

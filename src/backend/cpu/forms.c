@@ -3,7 +3,6 @@
 
 #include "backend/cpu/compile.h"
 #include "base/error.h"
-#include "ir/math.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@ static char **text_of(cpu_code *code, cpu_form form) {
 
 static vyre_status generate(vyre_program *program, cpu_form form, const backend_form_options *o,
                             char **text, size_t *size, vyre_error *error) {
-  vyre_program *expanded = NULL;
   cpu_options options = {.width = o->vector_width,
                          .tier = o->tier,
                          .want_llvm = form == FORM_LLVM,
@@ -30,8 +28,7 @@ static vyre_status generate(vyre_program *program, cpu_form form, const backend_
                          .debug_lines = o->has_lines,
                          .source_name = o->source_name};
   cpu_code code = {0};
-  vyre_status status = math_expand(program, &expanded, error);
-  if (status == VYRE_OK) status = cpu_generate(expanded, &options, &code, error);
+  vyre_status status = cpu_generate(program, &options, &code, error);
   if (status == VYRE_OK) {
     char **made = text_of(&code, form);
     *text = *made ? *made : strdup("");
@@ -40,7 +37,6 @@ static vyre_status generate(vyre_program *program, cpu_form form, const backend_
   }
   if (status == VYRE_OK) *size = strlen(*text);
   cpu_code_free(&code);
-  vyre_program_release(expanded);
   return status;
 }
 

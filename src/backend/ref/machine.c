@@ -4,6 +4,7 @@
 #include "backend/ref/promise.h"
 #include "base/clock.h"
 #include "ir/eval.h"
+#include "lower/target.h"
 
 #include <string.h>
 
@@ -72,8 +73,7 @@ static uint64_t pure_value(const machine *m, const frame *f, const inst *in) {
   for (int k = 0; k < op_table[in->op].operand_count; k++) args[k] = value_of(m, f, in->arg[k]);
   vyre_type operand = ref_type(m->p, in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0]);
   uint64_t made = eval_op((vyre_op)in->op, (vyre_type)in->type, operand, args);
-  bool is_open = in->promised_by && in->op == VYRE_OP_BITCAST;
-  return is_open ? type_canonical_bits((vyre_type)in->type, promise_any_bits(operand, made)) : made;
+  return in->promised_by ? promise_open_result(in, operand, args[0], made) : made;
 }
 
 static uint64_t linear(const uint64_t at[3], const uint64_t size[3]) {
@@ -118,6 +118,7 @@ static bool is_asked_to_stop(const machine *m) {
 }
 
 static bool keeps_promise(const machine *m, const frame *f, const inst *in) {
+  if (in->op == VYRE_OP_CONVERT && m->p->target->converts_any) return true; // the result is open
   const char *operands = op_table[in->op].operands;
   uint64_t args[4] = {0};
   for (int k = 0; operands[k]; k++)

@@ -41,8 +41,10 @@ bool promise_holds(const inst *in, vyre_type operand, const uint64_t args[4], ui
   }
 }
 
-uint64_t promise_any_bits(vyre_type from, uint64_t bits) {
-  bool is_nan = type_canonical_bits(from, bits) == type_canonical_bits(from, UINT64_MAX);
-  uint64_t all = UINT64_MAX >> (64 - type_bits(from));
-  return is_nan ? all : bits;
+uint64_t promise_open_result(const inst *in, vyre_type operand, uint64_t arg, uint64_t made) {
+  bool is_nan = type_canonical_bits(operand, arg) == type_canonical_bits(operand, UINT64_MAX);
+  bool is_open = false;
+  if (in->op == VYRE_OP_BITCAST) is_open = is_nan;
+  if (in->op == VYRE_OP_CONVERT) is_open = !is_inside((vyre_type)in->type, operand, arg);
+  return is_open ? type_canonical_bits((vyre_type)in->type, ~made) : made;
 }

@@ -11,8 +11,9 @@
 // the type of the first value, `length` that of the memory object, if there is one.
 bool promise_holds(const inst *in, vyre_type operand, const uint64_t args[4], uint64_t length);
 
-// The bits of a float where a NaN may have any: those that no recipe can mistake for the right
-// ones.
-uint64_t promise_any_bits(vyre_type from, uint64_t bits);
+// What an operation gives whose result is open for this operand: what no recipe can mistake for the
+// right one, `made`. That is the bits of a NaN, and what a float outside of an integer type
+// becomes.
+uint64_t promise_open_result(const inst *in, vyre_type operand, uint64_t arg, uint64_t made);
 
 #endif

@@ -40,8 +40,8 @@ static void put_float(speller *s, vyre_type type, uint64_t bits) {
   uint64_t normal = is_f32 ? 0x00800000 : 0x0010000000000000;
   uint64_t infinity = is_f32 ? 0x7f800000 : 0x7ff0000000000000;
   if (magnitude >= infinity || (magnitude && magnitude < normal)) {
-    strbuf_printf(&s->text, is_f32 ? "%s(0x%08" PRIx64 "u)" : "%s(0x%016" PRIx64 "u)",
-                  s->d->float_of[!is_f32], bits);
+    strbuf_printf(&s->text, is_f32 ? "%s(0x%08" PRIx64 "%s)" : "%s(0x%016" PRIx64 "%s)",
+                  s->d->float_of[!is_f32], bits, is_f32 ? "u" : s->d->wide_suffix);
     return;
   }
   double d;

@@ -6,52 +6,10 @@
 // ordinary read and write is as good. No ordering of other accesses is promised.
 #include "backend/cpu/codegen/access.h"
 
-static LLVMAtomicRMWBinOp rmw_of(vyre_op op, vyre_type type) {
-  bool is_signed = type_is_signed(type);
-  switch (op) {
-  case VYRE_OP_ATOMIC_ADD: return LLVMAtomicRMWBinOpAdd;
-  case VYRE_OP_ATOMIC_SUB: return LLVMAtomicRMWBinOpSub;
-  case VYRE_OP_ATOMIC_MIN: return is_signed ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
-  case VYRE_OP_ATOMIC_MAX: return is_signed ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
-  case VYRE_OP_ATOMIC_AND: return LLVMAtomicRMWBinOpAnd;
-  case VYRE_OP_ATOMIC_OR: return LLVMAtomicRMWBinOpOr;
-  case VYRE_OP_ATOMIC_XOR: return LLVMAtomicRMWBinOpXor;
-  default: return LLVMAtomicRMWBinOpXchg;
-  }
-}
-
-static llval build_real(const emitter *e, const inst *in, llval at, llval x, llval y) {
-  vyre_type type = (vyre_type)in->type;
-  LLVMAtomicOrdering relaxed = LLVMAtomicOrderingMonotonic;
-  if (in->op != VYRE_OP_ATOMIC_CAS)
-    return LLVMBuildAtomicRMW(e->b, rmw_of((vyre_op)in->op, type), at, x, relaxed, false);
-  llval pair = LLVMBuildAtomicCmpXchg(e->b, at, x, y, relaxed, relaxed, false);
-  return LLVMBuildExtractValue(e->b, pair, 0, "");
-}
-
-static llval combine(const emitter *e, const inst *in, llval old, llval x, llval y) {
-  LLVMBuilderRef b = e->b;
-  bool is_signed = type_is_signed(in->type);
-  LLVMIntPredicate less = is_signed ? LLVMIntSLT : LLVMIntULT;
-  switch (in->op) {
-  case VYRE_OP_ATOMIC_ADD: return LLVMBuildAdd(b, old, x, "");
-  case VYRE_OP_ATOMIC_SUB: return LLVMBuildSub(b, old, x, "");
-  case VYRE_OP_ATOMIC_MIN:
-    return LLVMBuildSelect(b, LLVMBuildICmp(b, less, old, x, ""), old, x, "");
-  case VYRE_OP_ATOMIC_MAX:
-    return LLVMBuildSelect(b, LLVMBuildICmp(b, less, old, x, ""), x, old, "");
-  case VYRE_OP_ATOMIC_AND: return LLVMBuildAnd(b, old, x, "");
-  case VYRE_OP_ATOMIC_OR: return LLVMBuildOr(b, old, x, "");
-  case VYRE_OP_ATOMIC_XOR: return LLVMBuildXor(b, old, x, "");
-  case VYRE_OP_ATOMIC_CAS:
-    return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntEQ, old, x, ""), y, old, "");
-  default: return x;
-  }
-}
-
 static llval build_plain(const emitter *e, const inst *in, llval at, llval x, llval y) {
+  lanewise l = lanes_of(e);
   llval old = LLVMBuildLoad2(e->b, e->u->scalars[in->type], at, "");
-  LLVMBuildStore(e->b, combine(e, in, old, x, y), at);
+  LLVMBuildStore(e->b, lanewise_combine(&l, in, old, x, y), at);
   return old;
 }
 
@@ -66,7 +24,9 @@ typedef struct lanes {
 static llval build_one(const emitter *e, const inst *in, const lanes *l, llval index, llval x,
                        llval y) {
   llval at = place_at(e, l->place, build_extend(e, ref_type(e->p, in->arg[1]), index));
-  return l->is_plain ? build_plain(e, in, at, x, y) : build_real(e, in, at, x, y);
+  if (l->is_plain) return build_plain(e, in, at, x, y);
+  lanewise all = lanes_of(e);
+  return lanewise_atomic(&all, in, at, x, y);
 }
 
 static llval lane_of(const emitter *e, const lanes *l, int which, lltype type, llval lane) {
@@ -99,7 +59,8 @@ static void update_at_once(const emitter *e, uint32_t i, const lanes *l, unsigne
   llval at = line_address(e, l->place, i, row), old = load_wide(e, l->place, at);
   llval x = value_vector(e, in->arg[2], row);
   llval y = in->op == VYRE_OP_ATOMIC_CAS ? value_vector(e, in->arg[3], row) : NULL;
-  llval made = combine(e, in, old, x, y);
+  lanewise all = lanes_of(e);
+  llval made = lanewise_combine(&all, in, old, x, y);
   if (e->exec) made = LLVMBuildSelect(e->b, mask_test(e, e->exec), made, old, "");
   store_wide(e, l->place, at, made);
   if (l->olds) LLVMBuildStore(e->b, old, l->olds);

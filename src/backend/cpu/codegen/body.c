@@ -108,13 +108,15 @@ static void emit_pure(emitter *e, uint32_t i) {
   const inst *in = &e->p->code[i];
   uint8_t way = e->assume ? e->assume[i - e->first] : ASSUME_NOTHING;
   bool is_vector = !is_scalar(e, i);
+  vyre_type type = ref_type(e->p, in->arg[in->op == VYRE_OP_SELECT]);
+  lanewise l = lanes_of(e);
   for (unsigned row = 0; row < row_count(e, i); row++) {
     llval args[3] = {NULL};
     for (int k = 0; k < op_table[in->op].operand_count; k++)
       args[k] = is_vector ? value_vector(e, in->arg[k], row) : value_scalar(e, in->arg[k], row);
     llval v = way == ASSUME_FIRST    ? args[0]
               : way == ASSUME_SECOND ? args[1]
-                                     : build_pure(e, in, args, is_vector);
+                                     : lanewise_pure(&l, in, type, args, is_vector);
     value_set(e, i, row, v);
   }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cpu/codegen/emit.h"
 
-#include <string.h>
-
 // ---- types and constants ------------------------------------------------------------------------
 
 lltype type_vector_of(const emitter *e, lltype scalar) {
-  return e->width == 1 ? scalar : LLVMVectorType(scalar, e->width);
+  lanewise l = lanes_of(e);
+  return lanewise_vector(&l, scalar);
 }
 
 lltype type_value(const emitter *e, vyre_type type, bool is_vector) {
-  return is_vector ? type_vector_of(e, e->u->scalars[type]) : e->u->scalars[type];
+  lanewise l = lanes_of(e);
+  return lanewise_type(&l, type, is_vector);
 }
 
 lltype type_memory(const unit *u, vyre_type type) {
@@ -21,35 +21,16 @@ llval const_i64(const unit *u, uint64_t value) {
   return LLVMConstInt(u->i64, value, false);
 }
 
-llval const_bits(const unit *u, vyre_type type, uint64_t bits) {
-  if (!type_is_float(type)) return LLVMConstInt(u->scalars[type], bits, false);
-  // Through the integer, so that a NaN keeps its bits.
-  lltype same = type == VYRE_F32 ? u->i32 : u->i64;
-  return LLVMConstBitCast(LLVMConstInt(same, bits, false), u->scalars[type]);
-}
-
-static llval const_splat(const emitter *e, llval scalar) {
-  if (e->width == 1) return scalar;
-  llval lanes[64];
-  for (unsigned i = 0; i < e->width; i++) lanes[i] = scalar;
-  return LLVMConstVector(lanes, e->width);
-}
-
 llval const_value(const emitter *e, vyre_type type, uint64_t bits, bool is_vector) {
-  llval scalar = const_bits(e->u, type, bits);
-  return is_vector ? const_splat(e, scalar) : scalar;
+  lanewise l = lanes_of(e);
+  return lanewise_const(&l, type, bits, is_vector);
 }
 
 // ---- vectors ------------------------------------------------------------------------------------
 
 llval build_splat(const emitter *e, llval scalar) {
-  if (e->width == 1) return scalar;
-  if (LLVMIsConstant(scalar)) return const_splat(e, scalar);
-  lltype type = LLVMVectorType(LLVMTypeOf(scalar), e->width);
-  llval one = LLVMBuildInsertElement(e->b, LLVMGetPoison(type), scalar,
-                                     LLVMConstInt(e->u->i32, 0, false), "");
-  llval lanes = LLVMConstNull(LLVMVectorType(e->u->i32, e->width));
-  return LLVMBuildShuffleVector(e->b, one, LLVMGetPoison(type), lanes, "");
+  lanewise l = lanes_of(e);
+  return lanewise_splat(&l, scalar);
 }
 
 llval build_lane_numbers(const emitter *e, lltype scalar, uint64_t stride) {
@@ -71,13 +52,8 @@ llval build_insert(const emitter *e, llval vector, llval value, unsigned lane) {
 
 llval build_intrinsic(const emitter *e, const char *name, const lltype *types, unsigned type_count,
                       const llval *args, unsigned count) {
-  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  lltype wanted[2] = {types[0], type_count > 1 ? types[1] : NULL};
-  llval given[4];
-  for (unsigned i = 0; i < count; i++) given[i] = args[i];
-  llval function = LLVMGetIntrinsicDeclaration(e->u->module, id, wanted, type_count);
-  lltype type = LLVMIntrinsicGetType(e->u->context, id, wanted, type_count);
-  return LLVMBuildCall2(e->b, type, function, given, count, "");
+  lanewise l = lanes_of(e);
+  return lanewise_intrinsic(&l, name, types, type_count, args, count);
 }
 
 llval build_extend(const emitter *e, vyre_type type, llval index) {
@@ -217,7 +193,7 @@ llval value_scalar(const emitter *e, ref r, unsigned row) {
     return keep_load(e, r);
   if (!ref_is_const(r)) return *slot_of(e, r, row);
   const constant *c = &e->p->consts[ref_index(r)];
-  return const_bits(e->u, (vyre_type)c->type, c->bits);
+  return const_value(e, (vyre_type)c->type, c->bits, false);
 }
 
 llval value_spread(const emitter *e, uint32_t op, llval scalar) {

@@ -17,15 +17,11 @@
 #include "analysis/phases.h"
 #include "analysis/shape.h"
 #include "backend/cpu/codegen/target.h"
+#include "backend/llvm/lanewise.h"
 #include "base/strbuf.h"
 #include "ir/limits.h"
 
-#include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
-
-typedef LLVMValueRef llval;
-typedef LLVMTypeRef lltype;
-typedef LLVMBasicBlockRef llblock;
 
 // One module: the whole program.
 typedef struct unit {
@@ -140,10 +136,12 @@ typedef struct emitter {
 
 // ---- build.c: small things ----------------------------------------------------------------------
 
+static inline lanewise lanes_of(const emitter *e) {
+  return (lanewise){e->u->context, e->u->module, e->b, e->u->scalars, e->width};
+}
 lltype type_vector_of(const emitter *e, lltype scalar);
 lltype type_value(const emitter *e, vyre_type type, bool is_vector);
 lltype type_memory(const unit *u, vyre_type type); // bool is a byte
-llval const_bits(const unit *u, vyre_type type, uint64_t bits);
 llval const_value(const emitter *e, vyre_type type, uint64_t bits, bool is_vector);
 llval const_i64(const unit *u, uint64_t value);
 llval build_splat(const emitter *e, llval scalar);
@@ -184,13 +182,6 @@ llval value_scalar(const emitter *e, ref r, unsigned row); // uniform and linear
 llval value_vector(const emitter *e, ref r, unsigned row);
 
 // ---- the rest -----------------------------------------------------------------------------------
-
-// ops.c, divide.c, convert.c: pure operations on scalars or on vectors.
-llval build_pure(const emitter *e, const inst *in, const llval args[3], bool is_vector);
-llval build_division(const emitter *e, const inst *in, llval x, llval y, bool is_vector);
-llval build_mulhi(const emitter *e, vyre_type type, llval x, llval y, bool is_vector);
-llval build_convert(const emitter *e, vyre_type to, vyre_type from, llval x, bool is_vector);
-llval build_bitcast(const emitter *e, vyre_type to, vyre_type from, llval x, bool is_vector);
 
 // load.c, store.c, atomic.c, private.c
 void emit_load(emitter *e, uint32_t i);

@@ -4,6 +4,7 @@
 // object file.
 #include "backend/cpu/codegen/kernel.h"
 #include "base/error.h"
+#include "lower/lower.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -28,14 +29,7 @@ static void fill_types(unit *u) {
   u->i32 = LLVMInt32TypeInContext(c);
   u->i64 = LLVMInt64TypeInContext(c);
   u->ptr = LLVMPointerTypeInContext(c, 0);
-  u->scalars[VYRE_VOID] = LLVMVoidTypeInContext(c);
-  u->scalars[VYRE_BOOL] = u->i1;
-  u->scalars[VYRE_I8] = u->scalars[VYRE_U8] = u->i8;
-  u->scalars[VYRE_I16] = u->scalars[VYRE_U16] = u->i16;
-  u->scalars[VYRE_I32] = u->scalars[VYRE_U32] = u->i32;
-  u->scalars[VYRE_I64] = u->scalars[VYRE_U64] = u->i64;
-  u->scalars[VYRE_F32] = LLVMFloatTypeInContext(c);
-  u->scalars[VYRE_F64] = LLVMDoubleTypeInContext(c);
+  lanewise_fill_types(c, u->scalars);
 }
 
 static void unit_open(unit *u) {
@@ -246,15 +240,38 @@ static vyre_status check_size(const vyre_program *p, vyre_error *error) {
                    size, MOST_OPERATIONS);
 }
 
-static vyre_status compile(const vyre_program *program, const cpu_options *wanted, cpu_code *out,
-                           vyre_error *error) {
-  cpu_options own = *wanted, *options = &own;
-  *out = (cpu_code){.region_count = program->region_count};
-  unsigned w = options->width;
-  if (w > 64 || (w & (w - 1)))
-    return error_set(error, VYRE_ERROR_ARGUMENT,
-                     "a width of %u lanes is none of 1, 2, 4, ... 64. Fix: pass one of these, or 0",
-                     w);
+// Accesses are checked by proven stretches and masks, barriers cut the body into phases, and a
+// time limit is looked at in loops that may be long: all of that is the emitter's.
+static const lower_target cpu_target = {
+    .name = "cpu",
+    .has_f64 = true,
+    .has_i64 = true,
+    .keeps_f32_subnormals = true,
+    .keeps_f64_subnormals = true,
+    .rounds_f32_division = true,
+    .has_f32_fma = true,
+    .has_f64_fma = true,
+    .converts_any = true,
+    .has_float_minmax = true,
+    .has_f32_rounding = true,
+    .has_f64_rounding = true,
+    .has_rint = true,
+    .has_rotate = true,
+    .has_integer_minmax = true,
+    .has_integer_abs = true,
+    .has_bit_counts = true,
+    .has_trailing_zeros = true,
+    .has_mulhi = true,
+    .counts_by_any_step = true,
+    .checks_bounds = true,
+    .zeroes_shared = true,
+    .has_i64_atomics = true,
+    .has_i64_extended_atomics = true,
+    .parts_at_barriers = true,
+};
+
+static vyre_status compile_lowered(const vyre_program *program, cpu_options *options, cpu_code *out,
+                                   vyre_error *error) {
   vyre_status status = check_size(program, error);
   if (status != VYRE_OK) return status;
   out->regions = calloc(program->region_count, sizeof *out->regions);
@@ -265,6 +282,23 @@ static vyre_status compile(const vyre_program *program, const cpu_options *wante
   if (status == VYRE_OK) status = build(&u, options, &machine, out, error);
   unit_close(&u);
   target_close(&machine);
+  return status;
+}
+
+static vyre_status compile(const vyre_program *program, const cpu_options *wanted, cpu_code *out,
+                           vyre_error *error) {
+  cpu_options options = *wanted;
+  *out = (cpu_code){.region_count = program->region_count};
+  unsigned w = options.width;
+  if (w > 64 || (w & (w - 1)))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "a width of %u lanes is none of 1, 2, 4, ... 64. Fix: pass one of these, or 0",
+                     w);
+  vyre_program *lowered;
+  vyre_status status = lower_program(program, &cpu_target, &lowered, error);
+  if (status != VYRE_OK) return status;
+  status = compile_lowered(lowered, &options, out, error);
+  vyre_program_release(lowered);
   if (status != VYRE_OK) {
     free(out->object);
     free(out->regions);

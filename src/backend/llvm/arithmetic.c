@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: MIT
 //
-// Pure operations, as src/ir/eval.c defines them. LLVM's builder makes scalar and vector operations
-// of the same calls; only constants have to be made for one or the other.
-#include "backend/cpu/codegen/emit.h"
+// Pure operations, as src/ir/eval.c defines them where their preconditions hold.
+#include "backend/llvm/lanewise.h"
+
+#include "base/error.h"
 
 typedef struct operation {
-  const emitter *e;
+  const lanewise *l;
   LLVMBuilderRef b;
   vyre_type type; // of the operands
   bool is_vector;
   llval x, y;
 } operation;
 
+static _Noreturn void unspelled(const inst *in) {
+  VYRE_BUG("llvm", "`%s` has no spelling for this type", op_table[in->op].name);
+}
+
 static llval constant_like(const operation *o, uint64_t bits) {
-  return const_value(o->e, o->type, bits, o->is_vector);
+  return lanewise_const(o->l, o->type, bits, o->is_vector);
 }
 
 static llval call(const operation *o, const char *name, const llval *args, unsigned count) {
-  lltype type = type_value(o->e, o->type, o->is_vector);
-  return build_intrinsic(o->e, name, &type, 1, args, count);
+  lltype type = lanewise_type(o->l, o->type, o->is_vector);
+  return lanewise_intrinsic(o->l, name, &type, 1, args, count);
 }
 
 static llval call_with_flag(const operation *o, const char *name) {
-  llval args[2] = {o->x, LLVMConstInt(o->e->u->i1, 0, false)};
+  llval args[2] = {o->x, LLVMConstInt(o->l->scalars[VYRE_BOOL], 0, false)};
   return call(o, name, args, 2);
 }
 
@@ -36,12 +41,8 @@ static llval compare_ints(const operation *o, vyre_op op) {
   case VYRE_OP_LT: return LLVMBuildICmp(o->b, s ? LLVMIntSLT : LLVMIntULT, o->x, o->y, "");
   case VYRE_OP_LE: return LLVMBuildICmp(o->b, s ? LLVMIntSLE : LLVMIntULE, o->x, o->y, "");
   case VYRE_OP_GT: return LLVMBuildICmp(o->b, s ? LLVMIntSGT : LLVMIntUGT, o->x, o->y, "");
-  default: return LLVMBuildICmp(o->b, s ? LLVMIntSGE : LLVMIntUGE, o->x, o->y, "");
+  default: return LLVMBuildICmp(o->b, s ? LLVMIntSGE : LLVMIntUGE, o->x, o->y, ""); // ge
   }
-}
-
-static llval count_of(const operation *o) {
-  return LLVMBuildAnd(o->b, o->y, constant_like(o, type_bits(o->type) - 1), "");
 }
 
 static llval absolute(const operation *o) {
@@ -64,26 +65,31 @@ static llval int_op(const operation *o, const inst *in) {
   case VYRE_OP_SUB: return LLVMBuildSub(b, x, y, "");
   case VYRE_OP_MUL: return LLVMBuildMul(b, x, y, "");
   case VYRE_OP_DIV:
-  case VYRE_OP_REM: return build_division(o->e, in, x, y, o->is_vector);
+  case VYRE_OP_REM: return lanewise_divide(o->l, in, x, y, o->is_vector);
   case VYRE_OP_NEG: return LLVMBuildNeg(b, x, "");
   case VYRE_OP_ABS: return absolute(o);
   case VYRE_OP_MIN: return LLVMBuildSelect(b, compare_ints(o, VYRE_OP_LT), x, y, "");
   case VYRE_OP_MAX: return LLVMBuildSelect(b, compare_ints(o, VYRE_OP_GT), x, y, "");
-  case VYRE_OP_MULHI: return build_mulhi(o->e, o->type, x, y, o->is_vector);
+  case VYRE_OP_MULHI: return lanewise_mulhi(o->l, o->type, x, y, o->is_vector);
   case VYRE_OP_AND: return LLVMBuildAnd(b, x, y, "");
   case VYRE_OP_OR: return LLVMBuildOr(b, x, y, "");
   case VYRE_OP_XOR: return LLVMBuildXor(b, x, y, "");
   case VYRE_OP_NOT: return LLVMBuildNot(b, x, "");
-  case VYRE_OP_SHL: return LLVMBuildShl(b, x, count_of(o), "");
+  case VYRE_OP_SHL: return LLVMBuildShl(b, x, y, "");
   case VYRE_OP_SHR:
-    return type_is_signed(o->type) ? LLVMBuildAShr(b, x, count_of(o), "")
-                                   : LLVMBuildLShr(b, x, count_of(o), "");
+    return type_is_signed(o->type) ? LLVMBuildAShr(b, x, y, "") : LLVMBuildLShr(b, x, y, "");
   case VYRE_OP_ROTL: return rotate(o, "llvm.fshl");
   case VYRE_OP_ROTR: return rotate(o, "llvm.fshr");
   case VYRE_OP_POPCOUNT: return call(o, "llvm.ctpop", &x, 1);
   case VYRE_OP_CLZ: return call_with_flag(o, "llvm.ctlz");
   case VYRE_OP_CTZ: return call_with_flag(o, "llvm.cttz");
-  default: return compare_ints(o, (vyre_op)in->op);
+  case VYRE_OP_EQ:
+  case VYRE_OP_NE:
+  case VYRE_OP_LT:
+  case VYRE_OP_LE:
+  case VYRE_OP_GT:
+  case VYRE_OP_GE: return compare_ints(o, (vyre_op)in->op);
+  default: unspelled(in);
   }
 }
 
@@ -134,20 +140,26 @@ static llval float_op(const operation *o, const inst *in, const llval args[3]) {
   case VYRE_OP_TRUNC: return call(o, "llvm.trunc", &x, 1);
   case VYRE_OP_ROUND: return round_half_away(o);
   case VYRE_OP_RINT: return call(o, "llvm.rint", &x, 1);
-  default: return compare_floats(o, (vyre_op)in->op);
+  case VYRE_OP_EQ:
+  case VYRE_OP_NE:
+  case VYRE_OP_LT:
+  case VYRE_OP_LE:
+  case VYRE_OP_GT:
+  case VYRE_OP_GE: return compare_floats(o, (vyre_op)in->op);
+  default: unspelled(in);
   }
 }
 
 // ---- all ----------------------------------------------------------------------------------------
 
-llval build_pure(const emitter *e, const inst *in, const llval args[3], bool is_vector) {
-  ref typed = in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0];
-  operation o = {e, e->b, ref_type(e->p, typed), is_vector, args[0], args[1]};
+llval lanewise_pure(const lanewise *l, const inst *in, vyre_type type, const llval args[3],
+                    bool is_vector) {
+  operation o = {l, l->b, type, is_vector, args[0], args[1]};
   switch (in->op) {
-  case VYRE_OP_SELECT: return LLVMBuildSelect(e->b, args[0], args[1], args[2], "");
+  case VYRE_OP_SELECT: return LLVMBuildSelect(l->b, args[0], args[1], args[2], "");
   case VYRE_OP_COPY: return args[0];
-  case VYRE_OP_CONVERT: return build_convert(e, (vyre_type)in->type, o.type, args[0], is_vector);
-  case VYRE_OP_BITCAST: return build_bitcast(e, (vyre_type)in->type, o.type, args[0], is_vector);
-  default: return type_is_float(o.type) ? float_op(&o, in, args) : int_op(&o, in);
+  case VYRE_OP_CONVERT: return lanewise_convert(l, (vyre_type)in->type, type, args[0], is_vector);
+  case VYRE_OP_BITCAST: return lanewise_bitcast(l, (vyre_type)in->type, type, args[0], is_vector);
+  default: return type_is_float(type) ? float_op(&o, in, args) : int_op(&o, in);
   }
 }
