@@ -7,6 +7,7 @@
 
 #include "backend/ref/ref.h"
 #include "base/vec.h"
+#include "ir/math.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,11 +158,10 @@ static vyre_status run_observed(const trial *t, uint64_t fuel, recorder *r, vyre
                              .fuel = fuel};
   memcpy(args.workgroup, copy.workgroup, sizeof args.workgroup);
   launch l;
-  vyre_status status = launch_init(&l, copy.program, &args, error);
+  vyre_status status = launch_init(&l, r->p, &args, error);
   if (status == VYRE_OK) {
     vyre_report report = {0};
-    status =
-        ref_run(copy.program, &l, &(ref_observer){.access = record, .context = r}, &report, error);
+    status = ref_run(r->p, &l, &(ref_observer){.access = record, .context = r}, &report, error);
     launch_fini(&l);
   }
   trial_fini(&copy);
@@ -170,8 +170,10 @@ static vyre_status run_observed(const trial *t, uint64_t fuel, recorder *r, vyre
 
 bool race_check(const trial *t, uint64_t fuel, race_report *out) {
   *out = (race_report){.verdict = RACE_FREE};
-  recorder r = {.p = t->program};
+  vyre_program *expanded;
   vyre_error error = {0};
+  if (math_expand(t->program, &expanded, &error) != VYRE_OK) return false;
+  recorder r = {.p = expanded};
   bool ok = find_uses(&r);
   if (ok) {
     vyre_status status = run_observed(t, fuel, &r, &error);
@@ -186,5 +188,6 @@ bool race_check(const trial *t, uint64_t fuel, race_report *out) {
   }
   vec_free(&r.log);
   free(r.uses_result);
+  vyre_program_release(expanded);
   return ok;
 }

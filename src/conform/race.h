@@ -16,7 +16,7 @@ typedef enum race_verdict {
 
 typedef struct race_report {
   race_verdict verdict;
-  uint32_t instructions[2]; // that conflict
+  uint32_t instructions[2]; // that conflict, where mathematical functions are expanded
   char text[300];
 } race_report;
 
