@@ -45,7 +45,6 @@ static const lower_target lower_nothing = {
     .has_i64 = true,
     .keeps_f32_subnormals = true,
     .keeps_f64_subnormals = true,
-    .has_f32_fma = true,
     .has_f64_fma = true,
     .has_i64_atomics = true,
     .has_only_cas = true,
@@ -78,6 +77,7 @@ static inline lower_target lower_lacking(unsigned recipe) {
   case RECIPE_minmax: t.has_float_minmax = t.has_integer_minmax = false; break;
   case RECIPE_conversion: t.saturates_conversion = false; break;
   case RECIPE_rounding: t.has_f32_rounding = t.has_f64_rounding = t.has_rint = false; break;
+  case RECIPE_fused: t.has_f32_fma = false; break;
   case RECIPE_quotient: t.rounds_f32_division = false; break;
   case RECIPE_nan_bits: t.has_one_nan = false; break;
   case RECIPE_loop: t.counts_by_any_step = false; break;

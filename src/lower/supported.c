@@ -32,7 +32,8 @@ static const char *lacking(const vyre_program *p, const lower_target *t, const i
   bool is_quotient = in->op == VYRE_OP_DIV || in->op == VYRE_OP_SQRT;
   if (in->type == VYRE_F32 && is_quotient && !t->rounds_f32_division && !t->has_f64)
     return "correctly rounded f32 division and square root";
-  if (in->op == VYRE_OP_FMA && in->type == VYRE_F32 && !t->has_f32_fma) return "f32 fma";
+  bool has_fma = t->has_f32_fma || (t->has_f64 && t->has_i64);
+  if (in->op == VYRE_OP_FMA && in->type == VYRE_F32 && !has_fma) return "f32 fma";
   if (in->op == VYRE_OP_FMA && in->type == VYRE_F64 && !t->has_f64_fma) return "f64 fma";
   if (is_float_arithmetic(in, VYRE_F32) && !t->keeps_f32_subnormals) return "subnormal f32 numbers";
   if (is_float_arithmetic(in, VYRE_F64) && !t->keeps_f64_subnormals) return "subnormal f64 numbers";

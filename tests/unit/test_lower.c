@@ -143,6 +143,15 @@ static void test_floats_at_every_exponent(void **state) {
   (void)state;
   static const char *const to_float[] = {"floor(a)", "ceil(a)", "trunc(a)",  "round(a)", "rint(a)",
                                          "a / b",    "sqrt(a)", "min(a, b)", "max(a, b)"};
+  // Products that cancel, that end in the middle between two floats, and that vanish in a sum.
+  static const char *const fused[] = {"fma(a, b, -(a * b))",
+                                      "fma(a, b, a)",
+                                      "fma(a, b, b * 3e-9)",
+                                      "fma(a, a, b)",
+                                      "fma(a, b, 1180591620717411303424.0)",
+                                      "fma(a, b, -1180591620717411303424.0)",
+                                      "fma(a, b, 1180591902192388014080.0)",
+                                      "fma(a, b, -1180591902192388014080.0)"};
   static const char *const to_int[] = {"i8(a)",  "u8(a)",  "i16(a)", "u16(a)",
                                        "i32(a)", "u32(a)", "i64(a)", "u64(a)"};
   enum { COUNT = 512 * 27 };
@@ -156,6 +165,13 @@ static void test_floats_at_every_exponent(void **state) {
     float f;
     memcpy(&f, &x[i], sizeof f);
     wide[i] = i % 3 ? (double)f : i % 2 ? (double)f + 0x1p-30 : (double)f * (1 + 0x1p-52);
+  }
+  // 8384513 * 8392705 is 2^46 + 1: added to 2^70 it is just above the middle between two f32, and
+  // f64 does not see the 1.
+  for (uint32_t i = 0; i < 4; i++) {
+    float factors[2] = {i % 2 ? -8384513.0f : 8384513.0f, i / 2 ? -8392705.0f : 8392705.0f};
+    memcpy(&x[i], &factors[0], sizeof x[i]);
+    memcpy(&y[i], &factors[1], sizeof y[i]);
   }
   vyre_span narrow[2] = {{x, COUNT * sizeof *x}, {y, COUNT * sizeof *y}};
   vyre_span doubles[2] = {{wide, COUNT * sizeof *wide}, {wide, COUNT * sizeof *wide}};
@@ -172,6 +188,8 @@ static void test_floats_at_every_exponent(void **state) {
     check_pairs(to_int[i], "f32", type, narrow, COUNT, &any);
     check_pairs(to_int[i], "f64", type, doubles, COUNT, &any);
   }
+  for (size_t i = 0; i < sizeof fused / sizeof *fused; i++)
+    check_pairs(fused[i], "f32", "f32", narrow, COUNT, &lower_nothing);
   check_pairs("as_u32(a)", "f32", "u32", narrow, COUNT, &lower_nothing);
   check_pairs("as_i64(a)", "f64", "i64", doubles, COUNT, &lower_nothing);
   free(x);
