@@ -115,8 +115,16 @@ static void make_range(maker *m) {
     small = maker_binary(m, VYRE_OP_AND, moving, by);
   else
     small = maker_as(m, maker_as(m, moving, maker_chance(m, 50) ? VYRE_U8 : VYRE_I8), type);
+  if (maker_chance(m, 30)) small = maker_binary(m, VYRE_OP_MUL, small, maker_stride(m, type));
   if (maker_chance(m, 30))
     small = maker_binary(m, VYRE_OP_ADD, small, maker_limit(m, type, moving.sample / 2));
+  if (maker_chance(m, 25)) { // as an index, too: i * 4 + (i & 3)
+    node at = maker_binary(m, VYRE_OP_MUL, moving, maker_stride(m, type));
+    at = maker_binary(m, maker_chance(m, 50) ? VYRE_OP_ADD : VYRE_OP_SUB, at, small);
+    node value = maker_load(m, FOR_VALUES, at);
+    store_own(m, maker_as(m, value, m->memories[FOR_OUTPUT].type));
+    return;
+  }
   gated(m, maker_compare(m, small, moving));
 }
 

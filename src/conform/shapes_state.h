@@ -100,6 +100,8 @@ node maker_get(maker *m, vyre_var var, vyre_type type);
 node maker_uniform(maker *m, vyre_type type, uint64_t bits);
 // The same for all invocations: near the number, or from the end of a type.
 node maker_limit(maker *m, vyre_type type, uint64_t near);
+// The same for all invocations, to multiply by: small, negative, or from the end of a type.
+node maker_stride(maker *m, vyre_type type);
 // Another for each invocation, mostly along a line.
 node maker_moving(maker *m, vyre_type type);
 node maker_narrow(maker *m); // loaded from FOR_NARROW

@@ -154,7 +154,7 @@ static node small(maker *m, vyre_type type) {
   return maker_const(m, type, 1 + maker_below(m, maker_chance(m, 70) ? 8 : 70));
 }
 
-static node stride(maker *m, vyre_type type) {
+node maker_stride(maker *m, vyre_type type) {
   static const int32_t strides[] = {2, 3, 4, 5, -1, -2, -3, 7, 100, 1};
   uint32_t way = maker_below(m, 100);
   uint64_t bits = (uint64_t)(int64_t)strides[maker_below(m, 10)];
@@ -179,7 +179,7 @@ static node step(maker *m, node x) {
   uint32_t way = maker_below(m, 100);
   if (way < 11) return maker_binary(m, VYRE_OP_ADD, x, small(m, type));
   if (way < 22) return maker_binary(m, VYRE_OP_SUB, x, small(m, type));
-  if (way < 38) return maker_binary(m, VYRE_OP_MUL, x, stride(m, type));
+  if (way < 38) return maker_binary(m, VYRE_OP_MUL, x, maker_stride(m, type));
   if (way < 48) return maker_binary(m, VYRE_OP_SUB, maker_limit(m, type, x.sample), x);
   if (way < 55) return maker_binary(m, VYRE_OP_SUB, x, maker_limit(m, type, x.sample));
   if (way < 60) return maker_binary(m, VYRE_OP_DIV, x, small(m, type));
