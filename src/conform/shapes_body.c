@@ -160,6 +160,29 @@ static void make_stride(maker *m) {
   gated(m, maker_compare(m, sides[0], sides[1]));
 }
 
+// i64(i) + n < m, i64(i) * s <= n: all of it at an end of the type, where it wraps near the sample
+static void make_ends(maker *m) {
+  static const vyre_type types[] = {VYRE_I64, VYRE_I64, VYRE_U64, VYRE_I32, VYRE_U32};
+  vyre_type type = types[maker_below(m, 5)];
+  node x = maker_as(m, maker_chance(m, 70) ? m->ids[0] : m->linear, type);
+  uint32_t way = maker_below(m, 100);
+  if (way < 30) x = maker_binary(m, VYRE_OP_MUL, x, maker_stride(m, type));
+  if (way >= 15 && way < 75) {
+    uint64_t end = maker_end(m, type);
+    x = maker_binary(m, VYRE_OP_ADD, x, maker_uniform(m, type, end - x.sample));
+  }
+  uint64_t limit = maker_chance(m, 50) ? maker_end(m, type) : x.sample + maker_below(m, 9) - 4u;
+  node c = maker_compare(m, x, maker_uniform(m, type, limit));
+  if (maker_chance(m, 70)) {
+    gated(m, c);
+    return;
+  }
+  vyre_build_if(m->b, c.value);
+  vyre_build_return(m->b);
+  vyre_build_end(m->b);
+  effects(m);
+}
+
 // ---- indices ------------------------------------------------------------------------------------
 
 static void make_index(maker *m) {
@@ -460,6 +483,7 @@ const body_kind body_kinds[] = {
     {"range", 0, make_range},
     {"clamp", 0, make_clamp},
     {"stride", 0, make_stride},
+    {"ends", 0, make_ends},
     {"index", 0, make_index},
     {"base", 0, make_base},
     {"stencil", 0, make_stencil},

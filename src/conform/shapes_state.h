@@ -98,6 +98,8 @@ vyre_var maker_var(maker *m, node first);
 node maker_get(maker *m, vyre_var var, vyre_type type);
 // The same for all invocations, as a constant, a parameter or a loaded number.
 node maker_uniform(maker *m, vyre_type type, uint64_t bits);
+// Bits near an end: of the type, mostly, or of another.
+uint64_t maker_end(maker *m, vyre_type type);
 // The same for all invocations: near the number, or from the end of a type.
 node maker_limit(maker *m, vyre_type type, uint64_t near);
 // The same for all invocations, to multiply by: small, negative, or from the end of a type.

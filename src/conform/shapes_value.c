@@ -102,7 +102,7 @@ node maker_uniform(maker *m, vyre_type type, uint64_t bits) {
 }
 
 // Just below, at or above an end: of the type, mostly, or of another.
-static uint64_t type_end(maker *m, vyre_type type) {
+uint64_t maker_end(maker *m, vyre_type type) {
   static const uint64_t ends[] = {0,          1ull << 31, 1ull << 32, 1ull << 63,
                                   1ull << 16, 1ull << 15, 256,        128};
   uint64_t top = 1ull << (type_bits(type) - 1);
@@ -114,7 +114,7 @@ static uint64_t type_end(maker *m, vyre_type type) {
 node maker_limit(maker *m, vyre_type type, uint64_t near) {
   uint32_t way = maker_below(m, 100);
   uint64_t bits = near + maker_below(m, 9) - 4u;
-  if (way >= 52 && way < 78) bits = type_end(m, type);
+  if (way >= 52 && way < 78) bits = maker_end(m, type);
   if (way >= 78 && way < 88) bits = near + maker_below(m, 200) - 100u;
   if (way >= 88 && way < 94) bits = (m->sample[0] + m->grid[0]) / 2;
   if (way >= 94) bits = m->total + maker_below(m, 3) - 1u;
@@ -160,7 +160,7 @@ node maker_stride(maker *m, vyre_type type) {
   uint64_t bits = (uint64_t)(int64_t)strides[maker_below(m, 10)];
   if (way < 35) return maker_const(m, type, bits);
   if (way >= 50 && way < 60) bits = maker_below(m, 3);
-  if (way >= 60 && way < 75) bits = type_end(m, type);
+  if (way >= 60 && way < 75) bits = maker_end(m, type);
   return maker_uniform(m, type, bits);
 }
 
@@ -217,7 +217,7 @@ node maker_index(maker *m, uint64_t length) {
   node x = maker_moving(m, type);
   if (way < 45) return x;
   // Move it so that the sample is near an end of the buffer, or of the type.
-  uint64_t target = way < 60 ? 0 : way < 75 ? length : way < 85 ? type_end(m, type) : length / 2;
+  uint64_t target = way < 60 ? 0 : way < 75 ? length : way < 85 ? maker_end(m, type) : length / 2;
   target += maker_below(m, 9) - 4u;
   return maker_binary(m, VYRE_OP_ADD, x, maker_uniform(m, type, target - x.sample));
 }
@@ -258,7 +258,7 @@ node maker_own(maker *m, const memory *out, uint32_t slot) {
 // A base that puts the sample's place into the buffer, or just outside of it.
 static node own_base(maker *m, const memory *out, vyre_type type, uint64_t place) {
   uint64_t target = maker_below(m, (uint32_t)out->length + 3);
-  if (maker_chance(m, 20)) target = type_end(m, type);
+  if (maker_chance(m, 20)) target = maker_end(m, type);
   if (maker_chance(m, 25)) target = place;
   return maker_uniform(m, type, target / out->slots - place);
 }
