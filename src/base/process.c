@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 bool process_exists(const char *name) {
   const char *path = getenv("PATH");
   char file[4096];

@@ -123,6 +123,10 @@ static inline unsigned type_bits(unsigned t) {
 static inline unsigned type_bytes(unsigned t) {
   return type_table[t].bytes;
 }
+// The unsigned integer type of the same width; other types are themselves.
+static inline vyre_type type_to_unsigned(vyre_type t) {
+  return type_is_int(t) && type_is_signed(t) ? (vyre_type)(t + 1) : t;
+}
 vyre_type type_from_name(const char *name, size_t size);
 
 // The one representation of a value in 64 bits: unsigned and bool zero-extended, signed

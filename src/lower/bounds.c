@@ -33,10 +33,10 @@ static bool is_inside(const lowering *l, uint64_t length) {
 // large.
 static ref test(lowering *l, const inst *in, uint64_t length) {
   vyre_type t = lower_type(l, in->arg[1]);
-  ref index = lower_convert(l, unsigned_of(t), in->arg[1]);
+  ref index = lower_convert(l, type_to_unsigned(t), in->arg[1]);
   ref end =
       length ? lower_const(l, VYRE_U32, length) : vyre_build_len(l->b, (vyre_mem){in->arg[0]});
-  ref is_below = lower_bin(l, VYRE_OP_LT, index, lower_convert(l, unsigned_of(t), end));
+  ref is_below = lower_bin(l, VYRE_OP_LT, index, lower_convert(l, type_to_unsigned(t), end));
   if (t != VYRE_I32 || length || l->target->has_small_buffers) return is_below;
   ref is_positive = lower_bin(l, VYRE_OP_GE, in->arg[1], lower_const(l, t, 0));
   return lower_bin(l, VYRE_OP_AND, is_positive, is_below);

@@ -53,7 +53,7 @@ static ref trailing_zeros(lowering *l, ref x, unsigned width) {
 static ref rewrite(lowering *l, const inst *in) {
   vyre_type t = (vyre_type)in->type;
   unsigned width = type_bits(t);
-  ref x = lower_convert(l, unsigned_of(t), in->arg[0]);
+  ref x = lower_convert(l, type_to_unsigned(t), in->arg[0]);
   if (width < 32) x = lower_convert(l, VYRE_U32, x);
   ref made = in->op == VYRE_OP_POPCOUNT ? ones(l, x)
              : in->op == VYRE_OP_CLZ    ? leading_zeros(l, x, width)

@@ -27,7 +27,7 @@ static ref rewrite(lowering *l, const inst *in) {
   uint64_t step = 1;
   lower_const_bits(l, in->arg[2], &step);
   if (is_plain(l, in, step)) return promise(l, *in);
-  vyre_type t = (vyre_type)in->type, u = unsigned_of(t);
+  vyre_type t = (vyre_type)in->type, u = type_to_unsigned(t);
   ref lo = in->arg[0], hi = in->arg[1], first = lower_convert(l, u, lo);
   ref one = lower_const(l, u, 1), by = lower_const(l, u, step);
   ref way = lower_bin(l, VYRE_OP_SUB, lower_convert(l, u, hi), first);

@@ -48,7 +48,7 @@ static ref minus_where_negative(lowering *l, ref product, ref sign, ref other) {
 }
 
 static ref rewrite(lowering *l, const inst *in) {
-  vyre_type t = (vyre_type)in->type, u = unsigned_of(t);
+  vyre_type t = (vyre_type)in->type, u = type_to_unsigned(t);
   bool is_signed = type_is_signed(t);
   if (type_bits(t) < 32) return by_wider(l, in, is_signed ? VYRE_I32 : VYRE_U32);
   if (type_bits(t) == 32 && l->target->has_i64)

@@ -84,9 +84,6 @@ void lower_end(lowering *l);
 
 vyre_type lower_type(const lowering *l, ref value); // of a value of the new program
 bool lower_const_bits(const lowering *l, ref value, uint64_t *bits);
-static inline vyre_type unsigned_of(vyre_type type) { // of the same width
-  return type_is_int(type) && type_is_signed(type) ? (vyre_type)(type + 1) : type;
-}
 static inline uint64_t type_max(vyre_type type) { // of an integer type, in canonical bits
   return UINT64_MAX >> (64 - type_bits(type)) >> type_is_signed(type);
 }

@@ -14,7 +14,7 @@ static bool takes(const lowering *l, const inst *in) {
 }
 
 static ref rewrite(lowering *l, const inst *in) {
-  vyre_type t = (vyre_type)in->type, u = unsigned_of(t);
+  vyre_type t = (vyre_type)in->type, u = type_to_unsigned(t);
   ref x = lower_convert(l, u, in->arg[0]), count = lower_convert(l, u, in->arg[1]);
   ref back = lower_bin(l, VYRE_OP_SUB, lower_const(l, u, 0), count);
   bool is_left = in->op == VYRE_OP_ROTL;

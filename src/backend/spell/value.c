@@ -23,10 +23,6 @@ const char *spell_memory_type(const speller *s, vyre_type type) {
   return type == VYRE_BOOL ? s->d->memory_bool : s->d->types[type];
 }
 
-static vyre_type unsigned_of(vyre_type type) {
-  return type_is_int(type) && type_is_signed(type) ? (vyre_type)(type + 1) : type;
-}
-
 static bool is_short(vyre_type type) {
   return type_is_int(type) && type_bits(type) < 32;
 }
@@ -113,7 +109,7 @@ static void infix(speller *s, const inst *in, const char *sign) {
 // `x + y` and the like, computed so that it wraps.
 static void put_wrapping(speller *s, uint32_t op, const char *sign) {
   const inst *in = &s->p->code[op];
-  vyre_type t = (vyre_type)in->type, u = unsigned_of(t);
+  vyre_type t = (vyre_type)in->type, u = type_to_unsigned(t);
   if (type_is_float(t) || t == u || is_short(t)) {
     bool is_cut = is_short(t);
     if (is_cut) strbuf_printf(&s->text, "(%s)(", spell_type(s, t));
@@ -163,7 +159,7 @@ static void put_negation(speller *s, uint32_t op, const char *sign) {
     spell_operand(s, in->arg[0]);
     return;
   }
-  const char *u = spell_type(s, unsigned_of(t));
+  const char *u = spell_type(s, type_to_unsigned(t));
   strbuf_printf(&s->text, "(%s)((%s)0 - (%s)", spell_type(s, t), u, u);
   spell_operand(s, in->arg[0]);
   put(s, ")");
@@ -172,7 +168,7 @@ static void put_negation(speller *s, uint32_t op, const char *sign) {
 // To the left unsigned, because C leaves the others open.
 static void put_shift(speller *s, uint32_t op, const char *sign) {
   const inst *in = &s->p->code[op];
-  vyre_type t = (vyre_type)in->type, wide = is_short(t) ? VYRE_U32 : unsigned_of(t);
+  vyre_type t = (vyre_type)in->type, wide = is_short(t) ? VYRE_U32 : type_to_unsigned(t);
   bool is_left = in->op == VYRE_OP_SHL, is_plain = t == wide || (!is_left && !is_short(t));
   if (!is_plain) strbuf_printf(&s->text, "(%s)(", spell_type(s, t));
   if (!is_plain && is_left) strbuf_printf(&s->text, "(%s)", spell_type(s, wide));
@@ -223,7 +219,7 @@ static void put_bits(speller *s, uint32_t op, const char *text) {
     spell_whole(s, in->arg[0]);
     put(s, ")");
   } else {
-    vyre_type u = unsigned_of(from);
+    vyre_type u = type_to_unsigned(from);
     strbuf_printf(&s->text, "%s((%s)", s->d->float_of[to == VYRE_F64], spell_type(s, u));
     spell_operand(s, in->arg[0]);
     put(s, ")");
