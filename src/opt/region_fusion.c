@@ -17,8 +17,13 @@ static bool has_same_grid(const vyre_program *p, const region *a, const region *
   return true;
 }
 
+// Each region is compared with all that it would join: without a limit, the time of programs of
+// thousands of regions is that of their square. Joining more gains nothing.
+enum { MOST_JOINED = 32 };
+
 static bool may_join(const vyre_program *p, uint32_t first, uint32_t next) {
   const region *b = &p->regions[next];
+  if (next - first >= MOST_JOINED) return false;
   if (!b->is_elastic || !has_same_grid(p, &p->regions[first], b)) return false;
   for (uint32_t i = first; i < next; i++) {
     const region *a = &p->regions[i];

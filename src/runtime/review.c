@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/review.h"
 
+#include "base/format.h"
 #include "base/clock.h"
 #include "runtime/begin.h"
 #include "runtime/decision.h"
@@ -66,8 +67,8 @@ static bool choose(plan *p, bool has_changed) {
   if (!best) return false;
   char detail[160], name[VARIANT_TEXT];
   variant_text(current, name);
-  snprintf(detail, sizeof detail, "`%s` takes %.3f us", name,
-           figure_expected_ns(&current->figure) / 1000);
+  format_text(detail, sizeof detail, "`%s` takes %.3f us", name,
+              figure_expected_ns(&current->figure) / 1000);
   plan_adopt(p, best, has_changed ? REASON_CHANGED : REASON_FASTER, detail);
   p->next_explore_ns = 0;
   return true;

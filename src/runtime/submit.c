@@ -13,7 +13,8 @@
 #include <string.h>
 
 struct vyre_completion {
-  vyre_kernel *kernel;
+  vyre_runtime *runtime;
+  vyre_kernel *kernel; // may be freed once it is done
   vyre_dispatch_args args;
   atomic_bool is_done;
   vyre_status status;
@@ -31,7 +32,7 @@ static void complete(vyre_runtime *rt, vyre_completion *c) {
 
 static void run_submitted(void *context, bool given_up) {
   vyre_completion *c = context;
-  vyre_runtime *rt = c->kernel->runtime;
+  vyre_runtime *rt = c->runtime;
   c->status = given_up ? error_set(&c->error, VYRE_ERROR_ARGUMENT,
                                    "the runtime was freed before the dispatch began. Fix: wait for "
                                    "completions first")
@@ -68,6 +69,7 @@ vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
   size_t handles = args->handles ? args->buffer_count * sizeof *args->handles : 0;
   vyre_completion *c = calloc(1, sizeof *c + params + spans + handles);
   if (!c) return error_out_of_memory(error);
+  c->runtime = k->runtime;
   c->kernel = k;
   c->args = *args;
   if (params && args->params) c->args.params = memcpy(c + 1, args->params, params);
@@ -85,7 +87,7 @@ vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
 
 bool vyre_completion_is_done(const vyre_completion *c) {
   if (!c) return false;
-  if (runtime_check(c->kernel->runtime, NULL) != VYRE_OK) return true; // waiting says what is wrong
+  if (runtime_check(c->runtime, NULL) != VYRE_OK) return true; // waiting says what is wrong
   return atomic_load_explicit(&((vyre_completion *)c)->is_done, memory_order_acquire);
 }
 
@@ -95,10 +97,10 @@ vyre_status vyre_completion_wait(vyre_completion *c, vyre_error *error) {
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_completion_wait was called with NULL. Fix: pass what vyre_kernel_submit "
                      "gave");
-  vyre_status ours = runtime_check(c->kernel->runtime, error);
+  vyre_status ours = runtime_check(c->runtime, error);
   if (ours != VYRE_OK) return ours;
   if (!vyre_completion_is_done(c)) {
-    vyre_runtime *rt = c->kernel->runtime;
+    vyre_runtime *rt = c->runtime;
     pthread_mutex_lock(&rt->submit_lock);
     while (!vyre_completion_is_done(c)) pthread_cond_wait(&rt->submit_done, &rt->submit_lock);
     pthread_mutex_unlock(&rt->submit_lock);
