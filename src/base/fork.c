@@ -45,13 +45,16 @@ static void in_parent(void) {
 static void in_child(void) {
   static const pthread_rwlock_t fresh = PTHREAD_RWLOCK_INITIALIZER;
   fork_generation_++;
-  if (!is_quiet) was_busy = true;
+  if (is_quiet)
+    pthread_rwlock_unlock(&busy);
+  else
+    was_busy = true;
   busy = fresh;
-  for (unsigned i = 0; i < guard_count; i++)
-    if (guards[i].begin_anew)
-      guards[i].begin_anew();
-    else
-      pthread_mutex_unlock(guards[i].lock);
+  // Unlocked also where the lock is made anew: whoever watches locks has seen them locked.
+  for (unsigned i = 0; i < guard_count; i++) {
+    pthread_mutex_unlock(guards[i].lock);
+    if (guards[i].begin_anew) guards[i].begin_anew();
+  }
 }
 
 __attribute__((constructor)) static void watch_forks(void) {
