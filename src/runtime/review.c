@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/review.h"
 
-#include "base/format.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "runtime/begin.h"
 #include "runtime/decision.h"
 #include "runtime/kernel.h"

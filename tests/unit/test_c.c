@@ -112,7 +112,7 @@ static void test_the_file_alone(void **state) {
   uint64_t expected_sum = 0;
   for (int i = 0; i < COUNT; i++) {
     x[i] = i % 9 ? (float)(i - 30) * 1.25e8f : (float)(i % 2 ? 0.0 / 0.0 : -0.0);
-    first[i] = i % 5 - 2 + (i % 7 ? 0 : INT32_MIN);
+    first[i] = i % 7 ? i % 5 - 2 : INT32_MIN + i % 5;
   }
   memcpy(expected, first, sizeof first);
   vyre_executable *e;

@@ -243,8 +243,8 @@ static vyre_status compile(void *context, const vyre_program *program,
 static vyre_status dispatch(void *state, const vyre_launch *launch, vyre_report *report,
                             vyre_error *error) {
   double_state *s = state;
-  vyre_span spans[64];
-  vyre_scalar params[64];
+  vyre_span spans[128];
+  vyre_scalar params[256];
   vyre_dispatch_args args = {.params = params, .buffers = spans, .fuel = launch->fuel};
   for (uint32_t i = 0; i < vyre_program_param_count(s->program); i++)
     params[args.param_count++] =
