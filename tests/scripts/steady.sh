@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # A steady dispatch enters the system for nothing but the work: the thread that dispatches a tiny
-# kernel 100,000 times makes as many system calls as with 1,000, give or take what a busy machine
-# adds. Skipped where strace is missing or not allowed.
+# kernel 100,000 times makes about as many system calls as with 1,000. What is left grows with time and
+# not with dispatches (a clock that wakes the thread that learns, a sanitizer's allocator): less than
+# one call in a hundred dispatches, where one in each would be 99,000. Skipped where strace is missing
+# or not allowed.
 set -uo pipefail
 PATH=$VYRE_BUILD:$PATH
 work=$(mktemp -d)
@@ -21,4 +23,4 @@ calls 1000 >/dev/null || { echo "strace is not allowed here" && exit 77; }
 few=$(calls 1000)
 many=$(calls 100000)
 [ -n "$few" ] && [ -n "$many" ] || { echo "strace counted nothing" && exit 1; }
-[ "$many" -le $((few + 200)) ] || { echo "1,000 dispatches: $few calls, 100,000: $many" && exit 1; }
+[ "$many" -le $((few + 990)) ] || { echo "1,000 dispatches: $few calls, 100,000: $many" && exit 1; }

@@ -12,8 +12,6 @@
 #include "runtime/resize.h"
 #include "runtime/runtime.h"
 
-#include "../scratch_dir.h"
-
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -21,12 +19,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include <cmocka.h>
 
-enum { COUNT = 256, FAILED = 1, CANNOT = 77 };
+#include "../child_process.h"
+
+enum { COUNT = 256 };
 
 // y[i] = a * x[i]; the op's name is the caller's, and part of what is kept.
 static vyre_program *make_program(const char *name) {
@@ -40,16 +39,6 @@ static vyre_program *make_program(const char *name) {
   if (vyre_program_parse(text, strlen(text), name, &p, &error) != VYRE_OK)
     fprintf(stderr, "%s\n", error.message);
   return p;
-}
-
-static unsigned notice_count;
-static char notices[4000];
-
-static void take_notice(void *context, const char *message) {
-  (void)context;
-  notice_count++;
-  size_t used = strlen(notices);
-  snprintf(notices + used, sizeof notices - used, "%s\n", message);
 }
 
 static vyre_kernel *start(const char *op, vyre_runtime_options options, vyre_runtime **rt) {
@@ -80,33 +69,6 @@ static void dispatch(vyre_kernel *k, int count) {
     for (int32_t i = 0; i < COUNT; i++)
       if (y[i] != n * i) _exit(FAILED);
   }
-}
-
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (condition) break;                                                                          \
-    fprintf(stderr, "line %d: %s\n%s", __LINE__, #condition, notices);                             \
-    _exit(FAILED);                                                                                 \
-  } while (0)
-
-// Runs `body` in a process of its own and waits for it.
-static void in_child(void (*body)(const void *context), const void *context) {
-  pid_t child = fork();
-  assert_true(child >= 0);
-  if (child == 0) {
-    body(context);
-    _exit(0);
-  }
-  int status;
-  waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT) skip();
-  if (status) fail_msg("the process ended with %d", status);
-}
-
-static int fresh_home(void **state) {
-  if (scratch_dir_make(state)) return -1;
-  unsetenv("VYRE_AUTOTUNER");
-  return setenv("VYRE_HOME", scratch_dir, 1);
 }
 
 // ---- two processes ------------------------------------------------------------------------------

@@ -8,7 +8,6 @@
 #include "runtime/runtime.h"
 
 #include "../knowing_backend.h"
-#include "../scratch_dir.h"
 
 #include <sched.h>
 #include <setjmp.h>
@@ -16,31 +15,15 @@
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include <cmocka.h>
 
-enum { COUNT = 64, FAILED = 1, CANNOT = 77, ROUNDS = 60000 };
+#include "../child_process.h"
+
+enum { COUNT = 64, ROUNDS = 60000 };
 
 // ---- running it ---------------------------------------------------------------------------------
-
-static unsigned notice_count;
-static char notices[4000];
-
-static void take_notice(void *context, const char *message) {
-  (void)context;
-  notice_count++;
-  size_t used = strlen(notices);
-  snprintf(notices + used, sizeof notices - used, "%s\n", message);
-}
-
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (condition) break;                                                                          \
-    fprintf(stderr, "line %d: %s\n%s", __LINE__, #condition, notices);                             \
-    _exit(FAILED);                                                                                 \
-  } while (0)
 
 static vyre_kernel *start(const char *op, vyre_runtime_options options, vyre_runtime **rt) {
   vyre_kernel *k = NULL;
@@ -99,25 +82,6 @@ static void learn(vyre_runtime *rt, vyre_kernel *k) {
   for (int i = 0; i < 6; i++) CHECK(dispatch(k));
   vyre_runtime_settle(rt);
   CHECK(dispatch(k));
-}
-
-static void in_child(void (*body)(const void *context), const void *context) {
-  pid_t child = fork();
-  assert_true(child >= 0);
-  if (child == 0) {
-    body(context);
-    _exit(0);
-  }
-  int status;
-  waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT) skip();
-  if (status) fail_msg("the process ended with %d", status);
-}
-
-static int fresh_home(void **state) {
-  if (scratch_dir_make(state)) return -1;
-  unsetenv("VYRE_AUTOTUNER");
-  return setenv("VYRE_HOME", scratch_dir, 1);
 }
 
 static const vyre_runtime_options soon = {.learn_after = 4};
@@ -339,8 +303,8 @@ static void find_what_was_left(const void *context) {
   store_decision_row *decisions;
   uint32_t count = 0;
   CHECK(k->prior_count > 0);
-  CHECK(store_load_decisions(rt->evidence.store, program_fingerprint(k->program), &memory, &decisions,
-                             &count, NULL) == VYRE_OK);
+  CHECK(store_load_decisions(rt->evidence.store, program_fingerprint(k->program), &memory,
+                             &decisions, &count, NULL) == VYRE_OK);
   CHECK(count > 0 && strstr(decisions[0].variant, "fake") && decisions[0].samples > 0);
   CHECK(strstr(decisions[0].others, "cpu quick none"));
   arena_free(&memory);
