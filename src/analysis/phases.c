@@ -118,17 +118,29 @@ static bool is_common_ref(const splitter *s, ref r) {
 
 static bool can_be_common(const splitter *s, uint32_t i) {
   const inst *in = &s->p->code[i];
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_VAR: return is_common_ref(s, in->arg[0]);
   case VYRE_OP_GET: return s->out->is_common[in->arg[0] - s->out->first];
   case VYRE_OP_FOR: return s->out->phase[i - s->out->first] == 0;
-  default:
-    if (!op_is((vyre_op)in->op, OPF_PURE)) return false;
-    if (in->op >= VYRE_OP_PARAM) return true;
-    for (int k = 0; k < op_table[in->op].operand_count; k++)
-      if (!is_common_ref(s, in->arg[k])) return false;
-    return true;
+  case OPS_LAUNCH: return true;
+  case OPS_COMPUTED: break;
+  case OPS_MEMORY:
+  case VYRE_OP_SET:
+  case VYRE_OP_ARRAY:
+  case VYRE_OP_IF:
+  case VYRE_OP_ELSE:
+  case VYRE_OP_WHILE:
+  case VYRE_OP_DO:
+  case VYRE_OP_END:
+  case VYRE_OP_BREAK:
+  case VYRE_OP_CONTINUE:
+  case VYRE_OP_RETURN:
+  case VYRE_OP_BARRIER:
+  case OPS_NONE: return false;
   }
+  for (int k = 0; k < op_table[in->op].operand_count; k++)
+    if (!is_common_ref(s, in->arg[k])) return false;
+  return true;
 }
 
 // Everything without axes to begin with; then what rests on something else is taken out, until

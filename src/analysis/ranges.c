@@ -124,7 +124,7 @@ static value_range binary(const ranges *r, const inst *in) {
   case VYRE_OP_MAX:
     if (!range_is_known(a) || !range_is_known(b)) return unknown;
     return (value_range){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
-  default: return unknown;
+  default: return unknown; // right for whatever it is
   }
 }
 
@@ -137,7 +137,7 @@ static value_range axis_fact(const region *region, const inst *in) {
   case VYRE_OP_LOCAL_ID: return (value_range){0, group - 1};
   case VYRE_OP_GROUP_ID: return (value_range){0, is_flat ? 0 : (int64_t)LIMIT_EXTENT / group};
   case VYRE_OP_LOCAL_SIZE: return (value_range){group, group};
-  default: return (value_range){0, is_flat ? 1 : (int64_t)LIMIT_EXTENT};
+  default: return (value_range){0, is_flat ? 1 : (int64_t)LIMIT_EXTENT}; // sizes of the grid
   }
 }
 
@@ -182,7 +182,7 @@ static value_range evaluate(const ranges *r, const region *region, uint32_t i) {
   case VYRE_OP_GLOBAL_SIZE:
   case VYRE_OP_LOCAL_SIZE:
   case VYRE_OP_GROUP_COUNT: return axis_fact(region, in);
-  default:
+  default: // unknown is right for whatever comes
     if (op_table[in->op].operand_count == 2 && op_is((vyre_op)in->op, OPF_PURE) &&
         !op_is((vyre_op)in->op, OPF_MATH) && type_is_int(in->type))
       return binary(r, in);

@@ -124,7 +124,7 @@ static shape shape_pure(const walk *w, uint32_t i) {
         type_is_int(type))
       return linear(axes, type, b);
     return varying(axes);
-  default: break;
+  default: break; // no line that is known
   }
   if (!type_is_int(type) || !both) return varying(axes);
   switch (in->op) {
@@ -135,7 +135,7 @@ static shape shape_pure(const walk *w, uint32_t i) {
   case VYRE_OP_SHL:
     if (b || !constant_of(w, in->arg[1], &c)) return varying(axes);
     return linear(axes, type, a << (c & (type_bits(type) - 1)));
-  default: return varying(axes);
+  default: return varying(axes); // right for any operation of these operands
   }
 }
 
@@ -147,7 +147,7 @@ static shape shape_id(const walk *w, const inst *in) {
   case VYRE_OP_LOCAL_ID:
     if (axis == AXIS_X) return linear(0, VYRE_U32, 1);
     return uniform(in->arg[0] < w->region->rank ? axis : 0);
-  default: return uniform(0);
+  default: return uniform(0); // of the workgroup or the grid
   }
 }
 
@@ -247,7 +247,7 @@ static void store(walk *w, const inst *in) {
 static void visit_value(walk *w, uint32_t i) {
   const inst *in = &w->p->code[i];
   uint32_t slot = i - w->out->first;
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_VAR:
     w->declared[slot] = w->depth;
     merge(w, i, of(w, in->arg[0]));
@@ -259,13 +259,14 @@ static void visit_value(walk *w, uint32_t i) {
   case VYRE_OP_STORE: store(w, in); break;
   case VYRE_OP_PARAM:
   case VYRE_OP_LEN: break;
-  default:
-    if (op_is_atomic(in->op))
-      give(w, i, varying(AXIS_ALL));
-    else if (op_table[in->op].rule == RULE_AXIS)
-      give(w, i, shape_id(w, in));
-    else
-      give(w, i, shape_pure(w, i));
+  case OPS_ATOMIC: give(w, i, varying(AXIS_ALL)); break;
+  case VYRE_OP_GLOBAL_ID:
+  case VYRE_OP_LOCAL_ID:
+  case VYRE_OP_GROUP_ID:
+  case OPS_AXIS_SIZES: give(w, i, shape_id(w, in)); break;
+  case OPS_COMPUTED: give(w, i, shape_pure(w, i)); break;
+  case OPS_STRUCTURE:
+  case OPS_NONE: give(w, i, varying(AXIS_ALL)); break;
   }
 }
 

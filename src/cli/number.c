@@ -111,7 +111,12 @@ void number_show(vyre_type type, uint64_t bits, char out[NUMBER_TEXT]) {
   case VYRE_I64: snprintf(out, NUMBER_TEXT, "%" PRId64, (int64_t)bits); return;
   case VYRE_F32: show_float(narrow, true, out); return;
   case VYRE_F64: show_float(wide, false, out); return;
-  default: snprintf(out, NUMBER_TEXT, "%" PRIu64, bits); return;
+  case VYRE_U8:
+  case VYRE_U16:
+  case VYRE_U32:
+  case VYRE_U64:
+  case VYRE_VOID:
+  case VYRE_TYPE_COUNT: snprintf(out, NUMBER_TEXT, "%" PRIu64, bits); return;
   }
 }
 

@@ -4,6 +4,7 @@
 #include "conform/generate.h"
 #include "ir/builder.h"
 #include "ir/limits.h"
+#include "ir/op_groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +144,7 @@ static bool is_unwrapped(const copier *c, uint32_t opener) {
 static uint32_t copy_structure(copier *c, uint32_t i) {
   const inst *in = &c->p->code[i];
   edit_action action = (edit_action)c->e->actions[i];
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_IF:
   case VYRE_OP_FOR:
   case VYRE_OP_WHILE:
@@ -163,7 +164,13 @@ static uint32_t copy_structure(copier *c, uint32_t i) {
     if (is_unwrapped(c, in->arg[1])) return i + 1;
     if (in->op <= VYRE_OP_END) action = EDIT_KEEP;
     break;
-  default: break;
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case OPS_MEMORY:
+  case OPS_STATE:
+  case VYRE_OP_RETURN:
+  case VYRE_OP_BARRIER:
+  case OPS_NONE: break;
   }
   if (action == EDIT_KEEP) copy_operation(c, i);
   return i + 1;

@@ -15,8 +15,22 @@ static bool gives_type(vyre_op op, vyre_type t) {
   case RULE_SELECT:
   case RULE_CONVERT:
   case RULE_COPY: return true;
-  default: return false;
+  case RULE_NONE: // no values that are computed
+  case RULE_PARAM:
+  case RULE_LEN:
+  case RULE_AXIS:
+  case RULE_LOAD:
+  case RULE_STORE:
+  case RULE_ATOMIC:
+  case RULE_VAR:
+  case RULE_GET:
+  case RULE_SET:
+  case RULE_ARRAY:
+  case RULE_COND:
+  case RULE_FOR:
+  case RULE_FLAG: break;
   }
+  return false;
 }
 
 static bool is_allowed_type(const generate_options *o, vyre_type t) {
@@ -238,8 +252,28 @@ static vyre_type operand_type(generator *g, vyre_op op, vyre_type type) {
     while (from == VYRE_BOOL || type_bits(from) != type_bits(type));
     return from;
   }
-  default: return type;
+  case RULE_NONE:
+  case RULE_ARITH:
+  case RULE_INT:
+  case RULE_BITS:
+  case RULE_FLOAT:
+  case RULE_SELECT:
+  case RULE_COPY:
+  case RULE_PARAM:
+  case RULE_LEN:
+  case RULE_AXIS:
+  case RULE_LOAD:
+  case RULE_STORE:
+  case RULE_ATOMIC:
+  case RULE_VAR:
+  case RULE_GET:
+  case RULE_SET:
+  case RULE_ARRAY:
+  case RULE_COND:
+  case RULE_FOR:
+  case RULE_FLAG: break;
   }
+  return type;
 }
 
 vyre_value generator_expr(generator *g, vyre_type type, bool uniform, int depth) {

@@ -99,19 +99,10 @@ static uint64_t eval_int(vyre_op op, vyre_type t, uint64_t x, uint64_t y) {
   case VYRE_OP_GT: return !less && x != y;
   case VYRE_OP_GE: return !less;
   // Not of integers, or not pure: the caller does not ask.
-  case VYRE_OP_SELECT:
   case OPS_EXACT_FLOAT:
-  case VYRE_OP_CONVERT:
-  case VYRE_OP_BITCAST:
-  case VYRE_OP_COPY:
+  case OPS_TRANSFER:
   case OPS_MATH:
-  case OPS_LAUNCH:
-  case VYRE_OP_LOAD:
-  case VYRE_OP_STORE:
-  case OPS_ATOMIC:
-  case OPS_STATE:
-  case OPS_STRUCTURE:
-  case OPS_NONE: return 0;
+  case OPS_NOT_COMPUTED: return 0;
   }
   return 0;
 }
@@ -130,19 +121,10 @@ static uint64_t eval_bool(vyre_op op, uint64_t x, uint64_t y) {
   case VYRE_OP_LE:
   case VYRE_OP_GT:
   case VYRE_OP_GE:
-  case VYRE_OP_SELECT:
   case OPS_EXACT_FLOAT:
-  case VYRE_OP_CONVERT:
-  case VYRE_OP_BITCAST:
-  case VYRE_OP_COPY:
+  case OPS_TRANSFER:
   case OPS_MATH:
-  case OPS_LAUNCH:
-  case VYRE_OP_LOAD:
-  case VYRE_OP_STORE:
-  case OPS_ATOMIC:
-  case OPS_STATE:
-  case OPS_STRUCTURE:
-  case OPS_NONE: return 0;
+  case OPS_NOT_COMPUTED: return 0;
   }
   return 0;
 }
@@ -179,18 +161,9 @@ static uint64_t eval_bool(vyre_op op, uint64_t x, uint64_t y) {
     case VYRE_OP_MULHI:                                                                            \
     case OPS_BITWISE:                                                                              \
     case OPS_BIT_COUNTS:                                                                           \
-    case VYRE_OP_SELECT:                                                                           \
-    case VYRE_OP_CONVERT:                                                                          \
-    case VYRE_OP_BITCAST:                                                                          \
-    case VYRE_OP_COPY:                                                                             \
+    case OPS_TRANSFER:                                                                             \
     case OPS_MATH:                                                                                 \
-    case OPS_LAUNCH:                                                                               \
-    case VYRE_OP_LOAD:                                                                             \
-    case VYRE_OP_STORE:                                                                            \
-    case OPS_ATOMIC:                                                                               \
-    case OPS_STATE:                                                                                \
-    case OPS_STRUCTURE:                                                                            \
-    case OPS_NONE: return 0;                                                                       \
+    case OPS_NOT_COMPUTED: return 0;                                                               \
     }                                                                                              \
     return 0;                                                                                      \
   }
@@ -238,17 +211,20 @@ bool eval_can(vyre_op op) {
 }
 
 uint64_t eval_op(vyre_op op, vyre_type result, vyre_type operand, const uint64_t args[3]) {
-  uint64_t bits;
+  uint64_t bits = 0;
   switch (op) {
   case VYRE_OP_SELECT: return args[0] ? args[1] : args[2];
   case VYRE_OP_COPY: return args[0];
   case VYRE_OP_CONVERT: bits = convert(result, operand, args[0]); break;
   case VYRE_OP_BITCAST: bits = bitcast(result, operand, args[0]); break;
-  default:
+  case OPS_IN_ONE_TYPE:
     if (operand == VYRE_F32) return eval_f32(op, args);
     if (operand == VYRE_F64) return eval_f64(op, args);
     if (operand == VYRE_BOOL) return eval_bool(op, args[0], args[1]);
     bits = eval_int(op, operand, args[0], args[1]);
+    break;
+  case OPS_MATH:
+  case OPS_NOT_COMPUTED: break; // nobody asks
   }
   return type_is_float(result) ? bits : type_canonical_bits(result, bits);
 }

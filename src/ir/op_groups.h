@@ -36,11 +36,18 @@
   VYRE_OP_SINH: case VYRE_OP_COSH: case VYRE_OP_TANH: case VYRE_OP_POW: case VYRE_OP_CBRT: case \
   VYRE_OP_HYPOT: case VYRE_OP_FMOD: case VYRE_OP_RSQRT
 
+// A value that is chosen, or in another type.
+#define OPS_TRANSFER \
+  VYRE_OP_SELECT: case VYRE_OP_CONVERT: case VYRE_OP_BITCAST: case VYRE_OP_COPY
+
+// What every backend computes in the type of its operands.
+#define OPS_IN_ONE_TYPE \
+  OPS_ARITHMETIC: case OPS_BITWISE: case OPS_BIT_COUNTS: case OPS_COMPARISON: case \
+  OPS_EXACT_FLOAT
+
 // Operations whose value follows from their operands alone.
 #define OPS_COMPUTED \
-  OPS_ARITHMETIC: case OPS_BITWISE: case OPS_BIT_COUNTS: case OPS_COMPARISON: case \
-  VYRE_OP_SELECT: case OPS_EXACT_FLOAT: case VYRE_OP_CONVERT: case VYRE_OP_BITCAST: case \
-  VYRE_OP_COPY: case OPS_MATH
+  OPS_IN_ONE_TYPE: case OPS_TRANSFER: case OPS_MATH
 
 #define OPS_AXIS_SIZES \
   VYRE_OP_GLOBAL_SIZE: case VYRE_OP_LOCAL_SIZE: case VYRE_OP_GROUP_COUNT
@@ -55,6 +62,9 @@
   VYRE_OP_ATOMIC_MAX: case VYRE_OP_ATOMIC_AND: case VYRE_OP_ATOMIC_OR: case \
   VYRE_OP_ATOMIC_XOR: case VYRE_OP_ATOMIC_EXCHANGE: case VYRE_OP_ATOMIC_CAS
 
+#define OPS_MEMORY \
+  VYRE_OP_LOAD: case VYRE_OP_STORE: case OPS_ATOMIC
+
 // Private state of an invocation.
 #define OPS_STATE \
   VYRE_OP_VAR: case VYRE_OP_GET: case VYRE_OP_SET: case VYRE_OP_ARRAY
@@ -67,6 +77,10 @@
 // None of the public ones: no operation, or one of a lowered program (ir/lowered.def).
 #define OPS_NONE \
   VYRE_OP_NONE: case VYRE_OP_COUNT
+
+// All but OPS_COMPUTED.
+#define OPS_NOT_COMPUTED \
+  OPS_LAUNCH: case OPS_MEMORY: case OPS_STATE: case OPS_STRUCTURE: case OPS_NONE
 // clang-format on
 
 #endif

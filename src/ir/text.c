@@ -23,8 +23,17 @@ text_demand text_slot_demand(vyre_op op, int slot) {
   case RULE_VAR:
   case RULE_SET: return DEMAND_ELEMENT;
   case RULE_COND: return DEMAND_BOOL;
-  default: return DEMAND_NONE;
+  case RULE_NONE:
+  case RULE_CONVERT:
+  case RULE_BITCAST:
+  case RULE_PARAM:
+  case RULE_LEN:
+  case RULE_AXIS:
+  case RULE_GET:
+  case RULE_ARRAY:
+  case RULE_FLAG: break;
   }
+  return DEMAND_NONE;
 }
 
 bool text_result_in_group(vyre_op op) {
@@ -35,8 +44,26 @@ bool text_result_in_group(vyre_op op) {
   case RULE_FLOAT:
   case RULE_COPY:
   case RULE_SELECT: return true;
-  default: return false;
+  case RULE_NONE:
+  case RULE_EQUALITY:
+  case RULE_ORDER:
+  case RULE_CONVERT:
+  case RULE_BITCAST:
+  case RULE_PARAM:
+  case RULE_LEN:
+  case RULE_AXIS:
+  case RULE_LOAD:
+  case RULE_STORE:
+  case RULE_ATOMIC:
+  case RULE_VAR:
+  case RULE_GET:
+  case RULE_SET:
+  case RULE_ARRAY:
+  case RULE_COND:
+  case RULE_FOR:
+  case RULE_FLAG: break;
   }
+  return false;
 }
 
 int text_binding(vyre_op op, vyre_type type) {
@@ -57,7 +84,7 @@ int text_binding(vyre_op op, vyre_type type) {
   case VYRE_OP_LE:
   case VYRE_OP_GT:
   case VYRE_OP_GE: return BIND_COMPARISON;
-  default: return 0;
+  default: return 0; // written as a call
   }
 }
 

@@ -84,7 +84,7 @@ static const char *find_advice(const symbol *s) {
   case VYRE_OP_BITCAST: return "write the type, as in as_u32(x)";
   case VYRE_OP_LOAD: return "write the element, as in x[i]";
   case VYRE_OP_STORE: return "assign to the element, as in x[i] = v";
-  default: return NULL;
+  default: return NULL; // its name is what is written
   }
 }
 

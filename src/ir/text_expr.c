@@ -63,8 +63,22 @@ static vyre_type known_type(const parser *p, const inst *in, vyre_type element) 
   case RULE_GET:
   case RULE_LOAD:
   case RULE_ATOMIC: return element;
-  default: return VYRE_VOID;
+  case RULE_NONE:
+  case RULE_ARITH:
+  case RULE_INT:
+  case RULE_BITS:
+  case RULE_FLOAT:
+  case RULE_SELECT:
+  case RULE_COPY:
+  case RULE_STORE:
+  case RULE_VAR:
+  case RULE_SET:
+  case RULE_ARRAY:
+  case RULE_COND:
+  case RULE_FOR:
+  case RULE_FLAG: break;
   }
+  return VYRE_VOID;
 }
 
 bool expression_add(parser *p, const inst *in, vyre_type element, uint32_t offset) {

@@ -70,8 +70,18 @@ bool literal_tells_type(vyre_type type, uint64_t bits) {
   case VYRE_BOOL: return true;
   case VYRE_F32: return (bits & 0x7f800000u) == 0x7f800000u;
   case VYRE_F64: return (bits & 0x7ff0000000000000u) == 0x7ff0000000000000u;
-  default: return false;
+  case VYRE_VOID:
+  case VYRE_I8:
+  case VYRE_U8:
+  case VYRE_I16:
+  case VYRE_U16:
+  case VYRE_I32:
+  case VYRE_U32:
+  case VYRE_I64:
+  case VYRE_U64:
+  case VYRE_TYPE_COUNT: break;
   }
+  return false;
 }
 
 // Infinities and NaN; a NaN constant is always the positive quiet one.

@@ -6,6 +6,7 @@
 // because reading that text evaluates the operands in just this order, right before the operation.
 // What is not taken in order is printed as `let $1 = ...`, and with it all that waits below, which
 // comes earlier in the code. So the text always reads back as the same list.
+#include "ir/op_groups.h"
 #include "ir/text_printer.h"
 
 #include "base/error.h"
@@ -286,7 +287,7 @@ static void put_simple(printer *pr, uint32_t op) {
   const inst *in = &pr->program->code[op];
   line_begin(pr, op);
   expression_infer(pr, op, true);
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_STORE:
     expression_put_element(pr, op);
     line_puts(pr, " = ");
@@ -297,11 +298,15 @@ static void put_simple(printer *pr, uint32_t op) {
     line_puts(pr, " = ");
     expression_put_operand(pr, op, 1);
     break;
-  default:
-    if (op_is_atomic(in->op))
-      expression_put(pr, op);
-    else
-      line_puts(pr, op_table[in->op].name);
+  case OPS_ATOMIC: expression_put(pr, op); break;
+  case OPS_STRUCTURE: line_puts(pr, op_table[in->op].name); break;
+  case OPS_COMPUTED: // values and declarations are no simple statements
+  case OPS_LAUNCH:
+  case VYRE_OP_LOAD:
+  case VYRE_OP_VAR:
+  case VYRE_OP_GET:
+  case VYRE_OP_ARRAY:
+  case OPS_NONE: break;
   }
   line_put(pr, comment_after_op(pr, op));
 }
@@ -322,7 +327,7 @@ static void print_op(printer *pr, uint32_t op) {
     return;
   }
   print_waiting(pr, pr->stack.count);
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_IF: put_if(pr, op); return;
   case VYRE_OP_ELSE: put_else(pr, op); return;
   case VYRE_OP_FOR: put_for(pr, op); return;
@@ -331,7 +336,16 @@ static void print_op(printer *pr, uint32_t op) {
   case VYRE_OP_END: put_end(pr, op); return;
   case VYRE_OP_VAR:
   case VYRE_OP_ARRAY: put_var(pr, op); return;
-  default: break;
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case OPS_MEMORY:
+  case VYRE_OP_GET:
+  case VYRE_OP_SET:
+  case VYRE_OP_BREAK:
+  case VYRE_OP_CONTINUE:
+  case VYRE_OP_RETURN:
+  case VYRE_OP_BARRIER:
+  case OPS_NONE: break;
   }
   bool is_named = pr->program->names && pr->program->names[op];
   bool is_statement = in->type == VYRE_VOID || (op_is_atomic(in->op) && !pr->ops[op].uses);

@@ -44,7 +44,7 @@ static void put_memory(printer *pr, uint32_t mem) {
   switch (mem_space(mem)) {
   case MEM_BUFFER: name_put(pr, p->buffers[i].name, pr->buffer_numbers[i]); break;
   case MEM_SHARED: name_put(pr, p->shared[i].name, pr->shared_numbers[i]); break;
-  default: name_put_op(pr, i);
+  case MEM_PRIVATE: name_put_op(pr, i);
   }
 }
 
@@ -249,7 +249,22 @@ static void put_operation(printer *pr, uint32_t op) {
   case RULE_GET: name_put_op(pr, in->arg[0]); return;
   case RULE_LOAD: put_element(pr, op); return;
   case RULE_ATOMIC: put_atomic(pr, op); return;
-  default: break;
+  case RULE_NONE:
+  case RULE_ARITH:
+  case RULE_INT:
+  case RULE_BITS:
+  case RULE_FLOAT:
+  case RULE_EQUALITY:
+  case RULE_ORDER:
+  case RULE_SELECT:
+  case RULE_COPY:
+  case RULE_STORE:
+  case RULE_VAR:
+  case RULE_SET:
+  case RULE_ARRAY:
+  case RULE_COND:
+  case RULE_FOR:
+  case RULE_FLAG: break;
   }
   if (op_table[in->op].infix[0])
     put_infix(pr, op);

@@ -97,6 +97,10 @@ uint64_t type_canonical_bits(vyre_type type, uint64_t bits) {
   }
   case VYRE_F64:
     return (bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u ? 0x7ff8000000000000u : bits;
-  default: return bits;
+  case VYRE_VOID:
+  case VYRE_I64:
+  case VYRE_U64:
+  case VYRE_TYPE_COUNT: break;
   }
+  return bits;
 }

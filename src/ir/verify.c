@@ -9,6 +9,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "ir/limits.h"
+#include "ir/op_groups.h"
 #include "ir/verify_barrier.h"
 
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static vyre_status link_jump(linker *l, uint32_t i) {
 
 static vyre_status link_one(linker *l, uint32_t i) {
   inst *in = &l->code[i];
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_IF:
   case VYRE_OP_FOR:
   case VYRE_OP_WHILE:
@@ -109,8 +110,15 @@ static vyre_status link_one(linker *l, uint32_t i) {
   case VYRE_OP_END: return link_end(l, i);
   case VYRE_OP_BREAK:
   case VYRE_OP_CONTINUE: return link_jump(l, i);
-  default: return VYRE_OK;
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case OPS_MEMORY:
+  case OPS_STATE:
+  case VYRE_OP_RETURN:
+  case VYRE_OP_BARRIER:
+  case OPS_NONE: break;
   }
+  return VYRE_OK;
 }
 
 static vyre_status only_lowered(const char *name, vyre_error *error) {
@@ -502,7 +510,7 @@ static void hide(checker *c, uint32_t first, uint32_t end) {
 // The counter of a for is seen in its block, and the values of a while's condition in its body:
 // only ELSE and END close anything.
 static void take_note(checker *c, const inst *in, uint32_t at) {
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_ELSE:
   case VYRE_OP_END: hide(c, in->arg[1], at); break;
   case VYRE_OP_VAR: c->seen[at] = SEEN_VARIABLE; break;
@@ -511,7 +519,19 @@ static void take_note(checker *c, const inst *in, uint32_t at) {
     c->private_bytes += (uint64_t)in->arg[0] * type_bytes(in->type);
     break;
   case VYRE_OP_BARRIER: c->has_barrier = true; break;
-  default: c->seen[at] = in->type; break;
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case OPS_MEMORY:
+  case VYRE_OP_GET:
+  case VYRE_OP_SET:
+  case VYRE_OP_IF:
+  case VYRE_OP_FOR:
+  case VYRE_OP_WHILE:
+  case VYRE_OP_DO:
+  case VYRE_OP_BREAK:
+  case VYRE_OP_CONTINUE:
+  case VYRE_OP_RETURN:
+  case OPS_NONE: c->seen[at] = in->type; break;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "ir/eval.h"
 #include "ir/limits.h"
+#include "ir/op_groups.h"
 
 // A condition of more operations than this is unknown: nobody writes one over local ids alone.
 enum { BUDGET = 64 };
@@ -85,7 +86,7 @@ uint32_t verify_find_divergent_barrier(const vyre_program *p, const region *r,
   evaluation e = {.p = p, .region = r, .work_left = work_left};
   bool some_returned = false;
   for (uint32_t i = r->body.first; i < r->body.end; i++) {
-    switch (p->code[i].op) {
+    switch ((vyre_op)p->code[i].op) {
     case VYRE_OP_IF:
     case VYRE_OP_FOR:
     case VYRE_OP_WHILE: b.opening[b.depth++] = i; break;
@@ -94,7 +95,15 @@ uint32_t verify_find_divergent_barrier(const vyre_program *p, const region *r,
     case VYRE_OP_BARRIER:
       if (some_returned || is_in_divergent(&b, &e)) return i;
       break;
-    default: break;
+    case OPS_COMPUTED:
+    case OPS_LAUNCH:
+    case OPS_MEMORY:
+    case OPS_STATE:
+    case VYRE_OP_ELSE:
+    case VYRE_OP_DO:
+    case VYRE_OP_BREAK:
+    case VYRE_OP_CONTINUE:
+    case OPS_NONE: break;
     }
   }
   return 0;

@@ -39,7 +39,7 @@ static ref simplify_float(const expression *e) {
   case VYRE_OP_SUB: return e->bits == 0 ? e->x : 0;
   case VYRE_OP_MUL:
   case VYRE_OP_DIV: return is_one ? e->x : 0;
-  default: return 0;
+  default: return 0; // no rule: it stays
   }
 }
 
@@ -59,7 +59,7 @@ static ref simplify_with_const(rewriter *rw, const expression *e) {
   case VYRE_OP_AND: return is_zero ? zero(rw, e) : is_all_ones(e) ? e->x : 0;
   case VYRE_OP_OR: return is_zero ? e->x : is_all_ones(e) ? e->y : 0;
   case VYRE_OP_MULHI: return is_zero ? zero(rw, e) : 0;
-  default: return 0;
+  default: return 0; // no rule: it stays
   }
 }
 
@@ -71,7 +71,7 @@ static ref simplify_same(rewriter *rw, const expression *e) {
   case VYRE_OP_OR:
   case VYRE_OP_MIN:
   case VYRE_OP_MAX: return e->x;
-  default: return 0;
+  default: return 0; // no rule: it stays
   }
 }
 

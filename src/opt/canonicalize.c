@@ -13,7 +13,7 @@ static vyre_op mirrored(unsigned op) {
   case VYRE_OP_LE: return VYRE_OP_GE;
   case VYRE_OP_GT: return VYRE_OP_LT;
   case VYRE_OP_GE: return VYRE_OP_LE;
-  default: return op_is((vyre_op)op, OPF_COMM) ? (vyre_op)op : VYRE_OP_NONE;
+  default: return op_is((vyre_op)op, OPF_COMM) ? (vyre_op)op : VYRE_OP_NONE; // its row says
   }
 }
 
@@ -28,7 +28,7 @@ static vyre_op opposite(unsigned op, vyre_type operand) {
   case VYRE_OP_LE: return is_total ? VYRE_OP_GT : VYRE_OP_NONE;
   case VYRE_OP_GT: return is_total ? VYRE_OP_LE : VYRE_OP_NONE;
   case VYRE_OP_GE: return is_total ? VYRE_OP_LT : VYRE_OP_NONE;
-  default: return VYRE_OP_NONE;
+  default: return VYRE_OP_NONE; // no rule: it stays
   }
 }
 

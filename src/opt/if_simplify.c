@@ -109,7 +109,7 @@ static uint32_t visit(simplifier *s, uint32_t i) {
   case VYRE_OP_END:
     if (*dropped_at(s, i)) return i + 1;
     break;
-  default: break;
+  default: break; // kept as it is
   }
   rewrite_keep(s->rw, i);
   return i + 1;

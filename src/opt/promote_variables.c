@@ -173,7 +173,7 @@ static void visit(rewriter *rw, uint32_t index) {
   case VYRE_OP_BARRIER: p->barriers++; break;
   case VYRE_OP_ELSE: collect(p); break;
   case VYRE_OP_END: close_block(p, index); return;
-  default: break;
+  default: break; // kept as it is
   }
   rewrite_keep(rw, index);
 }

@@ -27,7 +27,7 @@ static bool decides(vyre_op op, value_range a, value_range b, bool *answer) {
   case VYRE_OP_NE:
     *answer = op == VYRE_OP_NE ? is_below || is_above : is_not_above && is_not_below;
     return is_below || is_above || (is_not_above && is_not_below);
-  default: return false;
+  default: return false; // no rule: it stays
   }
 }
 
@@ -61,7 +61,7 @@ static ref fold_arithmetic(rewriter *rw, const ranges *known, const inst *in) {
     return a.lo >= b.hi ? operand(rw, in, 0) : b.lo >= a.hi ? operand(rw, in, 1) : 0;
   case VYRE_OP_REM: return is_smaller ? operand(rw, in, 0) : 0;
   case VYRE_OP_DIV: return is_smaller ? vyre_build_const(rw->to, (vyre_type)in->type, 0) : 0;
-  default: return 0;
+  default: return 0; // no rule: it stays
   }
 }
 

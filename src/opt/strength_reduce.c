@@ -44,7 +44,7 @@ static ref reduce_integer(rewriter *rw, const inst *in, uint64_t bits) {
         vyre_build_binary(b, VYRE_OP_SHL, divide_signed(rw, t, x, bits), shift_count(rw, t, bits));
     return vyre_build_binary(b, VYRE_OP_SUB, x, whole);
   }
-  default: return 0;
+  default: return 0; // no rule: it stays
   }
 }
 

@@ -4,6 +4,7 @@
 #include "backend/llvm/lanewise.h"
 
 #include "base/error.h"
+#include "ir/op_groups.h"
 
 typedef struct operation {
   const lanewise *l;
@@ -34,15 +35,11 @@ static llval call_with_flag(const operation *o, const char *name) {
 // ---- integers -----------------------------------------------------------------------------------
 
 static llval compare_ints(const operation *o, vyre_op op) {
-  bool s = type_is_signed(o->type);
-  switch (op) {
-  case VYRE_OP_EQ: return LLVMBuildICmp(o->b, LLVMIntEQ, o->x, o->y, "");
-  case VYRE_OP_NE: return LLVMBuildICmp(o->b, LLVMIntNE, o->x, o->y, "");
-  case VYRE_OP_LT: return LLVMBuildICmp(o->b, s ? LLVMIntSLT : LLVMIntULT, o->x, o->y, "");
-  case VYRE_OP_LE: return LLVMBuildICmp(o->b, s ? LLVMIntSLE : LLVMIntULE, o->x, o->y, "");
-  case VYRE_OP_GT: return LLVMBuildICmp(o->b, s ? LLVMIntSGT : LLVMIntUGT, o->x, o->y, "");
-  default: return LLVMBuildICmp(o->b, s ? LLVMIntSGE : LLVMIntUGE, o->x, o->y, ""); // ge
-  }
+  static const LLVMIntPredicate predicates[][2] = {
+      [VYRE_OP_EQ] = {LLVMIntEQ, LLVMIntEQ},   [VYRE_OP_NE] = {LLVMIntNE, LLVMIntNE},
+      [VYRE_OP_LT] = {LLVMIntULT, LLVMIntSLT}, [VYRE_OP_LE] = {LLVMIntULE, LLVMIntSLE},
+      [VYRE_OP_GT] = {LLVMIntUGT, LLVMIntSGT}, [VYRE_OP_GE] = {LLVMIntUGE, LLVMIntSGE}};
+  return LLVMBuildICmp(o->b, predicates[op][type_is_signed(o->type)], o->x, o->y, "");
 }
 
 static llval absolute(const operation *o) {
@@ -60,7 +57,7 @@ static llval rotate(const operation *o, const char *name) {
 static llval int_op(const operation *o, const inst *in) {
   LLVMBuilderRef b = o->b;
   llval x = o->x, y = o->y;
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_ADD: return LLVMBuildAdd(b, x, y, "");
   case VYRE_OP_SUB: return LLVMBuildSub(b, x, y, "");
   case VYRE_OP_MUL: return LLVMBuildMul(b, x, y, "");
@@ -83,14 +80,13 @@ static llval int_op(const operation *o, const inst *in) {
   case VYRE_OP_POPCOUNT: return call(o, "llvm.ctpop", &x, 1);
   case VYRE_OP_CLZ: return call_with_flag(o, "llvm.ctlz");
   case VYRE_OP_CTZ: return call_with_flag(o, "llvm.cttz");
-  case VYRE_OP_EQ:
-  case VYRE_OP_NE:
-  case VYRE_OP_LT:
-  case VYRE_OP_LE:
-  case VYRE_OP_GT:
-  case VYRE_OP_GE: return compare_ints(o, (vyre_op)in->op);
-  default: unspelled(in);
+  case OPS_COMPARISON: return compare_ints(o, (vyre_op)in->op);
+  case OPS_EXACT_FLOAT:
+  case OPS_TRANSFER:
+  case OPS_MATH:
+  case OPS_NOT_COMPUTED: break;
   }
+  unspelled(in);
 }
 
 // ---- floats -------------------------------------------------------------------------------------
@@ -124,7 +120,7 @@ static llval round_half_away(const operation *o) {
 static llval float_op(const operation *o, const inst *in, const llval args[3]) {
   LLVMBuilderRef b = o->b;
   llval x = o->x, y = o->y;
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_ADD: return LLVMBuildFAdd(b, x, y, "");
   case VYRE_OP_SUB: return LLVMBuildFSub(b, x, y, "");
   case VYRE_OP_MUL: return LLVMBuildFMul(b, x, y, "");
@@ -140,14 +136,16 @@ static llval float_op(const operation *o, const inst *in, const llval args[3]) {
   case VYRE_OP_TRUNC: return call(o, "llvm.trunc", &x, 1);
   case VYRE_OP_ROUND: return round_half_away(o);
   case VYRE_OP_RINT: return call(o, "llvm.rint", &x, 1);
-  case VYRE_OP_EQ:
-  case VYRE_OP_NE:
-  case VYRE_OP_LT:
-  case VYRE_OP_LE:
-  case VYRE_OP_GT:
-  case VYRE_OP_GE: return compare_floats(o, (vyre_op)in->op);
-  default: unspelled(in);
+  case OPS_COMPARISON: return compare_floats(o, (vyre_op)in->op);
+  case VYRE_OP_REM:
+  case VYRE_OP_MULHI:
+  case OPS_BITWISE:
+  case OPS_BIT_COUNTS:
+  case OPS_TRANSFER:
+  case OPS_MATH:
+  case OPS_NOT_COMPUTED: break;
   }
+  unspelled(in);
 }
 
 // ---- all ----------------------------------------------------------------------------------------
@@ -155,11 +153,14 @@ static llval float_op(const operation *o, const inst *in, const llval args[3]) {
 llval lanewise_pure(const lanewise *l, const inst *in, vyre_type type, const llval args[3],
                     bool is_vector) {
   operation o = {l, l->b, type, is_vector, args[0], args[1]};
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_SELECT: return LLVMBuildSelect(l->b, args[0], args[1], args[2], "");
   case VYRE_OP_COPY: return args[0];
   case VYRE_OP_CONVERT: return lanewise_convert(l, (vyre_type)in->type, type, args[0], is_vector);
   case VYRE_OP_BITCAST: return lanewise_bitcast(l, (vyre_type)in->type, type, args[0], is_vector);
-  default: return type_is_float(type) ? float_op(&o, in, args) : int_op(&o, in);
+  case OPS_IN_ONE_TYPE: return type_is_float(type) ? float_op(&o, in, args) : int_op(&o, in);
+  case OPS_MATH:
+  case OPS_NOT_COMPUTED: break;
   }
+  unspelled(in);
 }

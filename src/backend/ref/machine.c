@@ -3,7 +3,9 @@
 
 #include "backend/ref/promise.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "ir/eval.h"
+#include "ir/op_groups.h"
 #include "lower/target.h"
 
 #include <string.h>
@@ -54,7 +56,7 @@ static uint64_t value_of(const machine *m, const frame *f, ref r) {
 
 static uint64_t launch_fact(const machine *m, const frame *f, const inst *in) {
   uint32_t i = in->arg[0];
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_PARAM: return m->l->params[i];
   case VYRE_OP_LEN: return m->buffers[i].length;
   case VYRE_OP_GLOBAL_ID: return f->global[i];
@@ -62,13 +64,17 @@ static uint64_t launch_fact(const machine *m, const frame *f, const inst *in) {
   case VYRE_OP_GROUP_ID: return m->group[i];
   case VYRE_OP_GLOBAL_SIZE: return m->shape->grid[i];
   case VYRE_OP_LOCAL_SIZE: return m->shape->workgroup[i];
-  default: // group_count
-    return m->shape->grid[i] / m->shape->workgroup[i];
+  case VYRE_OP_GROUP_COUNT: return m->shape->grid[i] / m->shape->workgroup[i];
+  case OPS_COMPUTED:
+  case OPS_MEMORY:
+  case OPS_STATE:
+  case OPS_STRUCTURE:
+  case OPS_NONE: break;
   }
+  VYRE_BUG("ref", "`%s` is no fact of the launch", inst_name(in));
 }
 
 static uint64_t pure_value(const machine *m, const frame *f, const inst *in) {
-  if (in->op >= VYRE_OP_PARAM) return launch_fact(m, f, in);
   uint64_t args[3] = {0};
   for (int k = 0; k < op_table[in->op].operand_count; k++) args[k] = value_of(m, f, in->arg[k]);
   vyre_type operand = ref_type(m->p, in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0]);
@@ -132,7 +138,7 @@ static void step_value(machine *m, frame *f, uint32_t i) {
   const inst *in = &m->p->code[i];
   uint32_t first = m->region->body.first;
   uint64_t *slot = &f->values[i - first];
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_VAR: *slot = value_of(m, f, in->arg[0]); break;
   case VYRE_OP_GET: *slot = f->values[in->arg[0] - first]; break;
   case VYRE_OP_SET: f->values[in->arg[0] - first] = value_of(m, f, in->arg[1]); break;
@@ -140,8 +146,12 @@ static void step_value(machine *m, frame *f, uint32_t i) {
     memset(f->private_memory + m->private_at[i - first], 0,
            (size_t)in->arg[0] * type_bytes(in->type));
     break;
-  case OP_STOP_ASKED: *slot = is_asked_to_stop(m); break;
-  default: *slot = in->op >= VYRE_OP_LOAD ? access_memory(m, f, in) : pure_value(m, f, in);
+  case OPS_MEMORY: *slot = access_memory(m, f, in); break;
+  case OPS_LAUNCH: *slot = launch_fact(m, f, in); break;
+  case OPS_COMPUTED: *slot = pure_value(m, f, in); break;
+  case (vyre_op)OP_STOP_ASKED: *slot = is_asked_to_stop(m); break;
+  case OPS_STRUCTURE:
+  case VYRE_OP_NONE: break;
   }
 }
 
@@ -171,7 +181,7 @@ static uint32_t next_iteration(const machine *m, frame *f, uint32_t loop) {
 // Executes a structure operation and returns where to go on.
 static uint32_t step_structure(const machine *m, frame *f, uint32_t i) {
   const inst *code = m->p->code, *in = &code[i];
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_IF:
     if (value_of(m, f, in->arg[0])) return i + 1;
     return (in->arg[1] ? in->arg[1] : in->arg[2]) + 1;
@@ -184,8 +194,14 @@ static uint32_t step_structure(const machine *m, frame *f, uint32_t i) {
   case VYRE_OP_CONTINUE: return next_iteration(m, f, in->arg[1]);
   case VYRE_OP_RETURN: f->stop = DONE; return i;
   case VYRE_OP_BARRIER: f->stop = AT_BARRIER; return i + 1;
-  default: return i + 1; // WHILE
+  case VYRE_OP_WHILE:
+  case OPS_COMPUTED:
+  case OPS_LAUNCH:
+  case OPS_MEMORY:
+  case OPS_STATE:
+  case OPS_NONE: break;
   }
+  return i + 1;
 }
 
 // Looking at the clock costs more than an operation.

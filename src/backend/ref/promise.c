@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "backend/ref/promise.h"
 
+#include "base/error.h"
 #include "ir/eval.h"
+#include "ir/op_groups.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,7 +31,7 @@ static bool is_unwrapped(vyre_type t, const uint64_t args[4]) {
 
 bool promise_holds(const inst *in, vyre_type operand, const uint64_t args[4], uint64_t length) {
   vyre_type t = (vyre_type)in->type;
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_DIV:
   case VYRE_OP_REM: return divides(t, args[0], args[1]);
   case VYRE_OP_SHL:
@@ -37,8 +39,41 @@ bool promise_holds(const inst *in, vyre_type operand, const uint64_t args[4], ui
   case VYRE_OP_CONVERT: return is_inside(t, operand, args[0]);
   case VYRE_OP_FOR: return is_unwrapped(t, args);
   case VYRE_OP_BITCAST: return true;
-  default: return args[1] < length; // memory
+  case OPS_MEMORY: return args[1] < length;
+  // They have no form (lowered.def).
+  case VYRE_OP_ADD:
+  case VYRE_OP_SUB:
+  case VYRE_OP_MUL:
+  case VYRE_OP_NEG:
+  case VYRE_OP_ABS:
+  case VYRE_OP_MIN:
+  case VYRE_OP_MAX:
+  case VYRE_OP_MULHI:
+  case OPS_BITWISE:
+  case VYRE_OP_ROTL:
+  case VYRE_OP_ROTR:
+  case VYRE_OP_POPCOUNT:
+  case VYRE_OP_CLZ:
+  case VYRE_OP_CTZ:
+  case OPS_COMPARISON:
+  case OPS_EXACT_FLOAT:
+  case VYRE_OP_SELECT:
+  case VYRE_OP_COPY:
+  case OPS_MATH:
+  case OPS_LAUNCH:
+  case OPS_STATE:
+  case VYRE_OP_IF:
+  case VYRE_OP_ELSE:
+  case VYRE_OP_WHILE:
+  case VYRE_OP_DO:
+  case VYRE_OP_END:
+  case VYRE_OP_BREAK:
+  case VYRE_OP_CONTINUE:
+  case VYRE_OP_RETURN:
+  case VYRE_OP_BARRIER:
+  case OPS_NONE: break;
   }
+  VYRE_BUG("ref", "`%s` has no promise", op_table[in->op].name);
 }
 
 uint64_t promise_open_result(const inst *in, vyre_type operand, uint64_t arg, uint64_t made) {

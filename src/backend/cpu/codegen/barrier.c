@@ -8,6 +8,9 @@
 // unless all returned, which ends the group.
 #include "backend/cpu/codegen/kernel.h"
 
+#include "base/error.h"
+#include "ir/op_groups.h"
+
 typedef struct group_loop {
   uint32_t op;
   llblock next, exit;
@@ -225,13 +228,22 @@ static void emit_block(group *g, uint32_t first, uint32_t end) {
       i = stop;
       continue;
     }
-    switch (in->op) {
+    switch ((vyre_op)in->op) {
     case VYRE_OP_IF: i = emit_group_if(g, i); break;
     case VYRE_OP_FOR: i = emit_group_for(g, i); break;
     case VYRE_OP_WHILE: i = emit_group_while(g, i); break;
     case VYRE_OP_BREAK:
     case VYRE_OP_CONTINUE: emit_group_leave(g, in); return;
-    default: emit_barrier(g); i++;
+    case VYRE_OP_BARRIER: emit_barrier(g), i++; break;
+    case OPS_COMPUTED:
+    case OPS_LAUNCH:
+    case OPS_MEMORY:
+    case OPS_STATE:
+    case VYRE_OP_ELSE:
+    case VYRE_OP_DO:
+    case VYRE_OP_END:
+    case VYRE_OP_RETURN:
+    case OPS_NONE: VYRE_BUG("cpu", "`%s` is in no phase", op_table[in->op].name);
     }
   }
 }

@@ -4,6 +4,9 @@
 // registers; one that is uniform or linear along x is a scalar.
 #include "backend/cpu/codegen/emit.h"
 
+#include "base/error.h"
+#include "ir/op_groups.h"
+
 // ---- variables ----------------------------------------------------------------------------------
 
 // A vector of bools is kept as a mask: registers of bits are wide ones in most targets.
@@ -77,15 +80,23 @@ static void emit_get(emitter *e, uint32_t i) {
 static llval axis_value(const emitter *e, const inst *in, unsigned row) {
   uint32_t axis = in->arg[0];
   const region *r = e->k->region;
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_GLOBAL_ID: return axis == 0 ? e->x : axis == 1 ? e->y[row] : e->z;
   case VYRE_OP_LOCAL_ID: return axis == 0 ? e->local_x : e->local[axis];
   case VYRE_OP_GROUP_ID: return e->group[axis];
   case VYRE_OP_GLOBAL_SIZE: return kernel_grid(e->k, axis);
   case VYRE_OP_LOCAL_SIZE: return const_i64(e->u, r->workgroup[axis]);
-  default:
+  case VYRE_OP_GROUP_COUNT:
     return LLVMBuildUDiv(e->b, kernel_grid(e->k, axis), const_i64(e->u, r->workgroup[axis]), "");
+  case VYRE_OP_PARAM:
+  case VYRE_OP_LEN:
+  case OPS_COMPUTED:
+  case OPS_MEMORY:
+  case OPS_STATE:
+  case OPS_STRUCTURE:
+  case OPS_NONE: break;
   }
+  VYRE_BUG("cpu", "`%s` has no axis", op_table[in->op].name);
 }
 
 static void emit_fact(emitter *e, uint32_t i) {
@@ -123,20 +134,18 @@ static void emit_pure(emitter *e, uint32_t i) {
 
 void emit_value(emitter *e, uint32_t i) {
   const inst *in = &e->p->code[i];
-  switch (in->op) {
+  switch ((vyre_op)in->op) {
   case VYRE_OP_VAR: emit_var(e, i); break;
   case VYRE_OP_GET: emit_get(e, i); break;
   case VYRE_OP_SET: emit_set(e, in); break;
   case VYRE_OP_ARRAY: emit_array(e, i); break;
   case VYRE_OP_LOAD: emit_load(e, i); break;
   case VYRE_OP_STORE: emit_store(e, i); break;
-  default:
-    if (op_is_atomic(in->op))
-      emit_atomic(e, i);
-    else if (in->op >= VYRE_OP_PARAM)
-      emit_fact(e, i);
-    else
-      emit_pure(e, i);
+  case OPS_ATOMIC: emit_atomic(e, i); break;
+  case OPS_LAUNCH: emit_fact(e, i); break;
+  case OPS_COMPUTED: emit_pure(e, i); break;
+  case OPS_STRUCTURE:
+  case OPS_NONE: VYRE_BUG("cpu", "`%s` is no value", op_table[in->op].name);
   }
   if (e->keep) keep_value(e, i);
 }
@@ -176,7 +185,7 @@ void emit_range(emitter *e, uint32_t first, uint32_t end, llblock after) {
       continue;
     }
     debug_at(e, i);
-    switch (in->op) {
+    switch ((vyre_op)in->op) {
     case VYRE_OP_IF: next = emit_if(e, i); break;
     case VYRE_OP_FOR: next = e->is_resumed ? emit_resumable_for(e, i) : emit_for(e, i); break;
     case VYRE_OP_WHILE: next = emit_while(e, i); break;
@@ -184,7 +193,14 @@ void emit_range(emitter *e, uint32_t first, uint32_t end, llblock after) {
     case VYRE_OP_CONTINUE:
     case VYRE_OP_RETURN: emit_leave(e, i); return; // nobody comes further
     case VYRE_OP_BARRIER: emit_resumable_barrier(e, i); break;
-    default: emit_value(e, i);
+    case OPS_COMPUTED:
+    case OPS_LAUNCH:
+    case OPS_MEMORY:
+    case OPS_STATE:
+    case VYRE_OP_ELSE:
+    case VYRE_OP_DO:
+    case VYRE_OP_END:
+    case OPS_NONE: emit_value(e, i);
     }
     bool is_block = in->op == VYRE_OP_IF || in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE;
     if (is_block && next < end && (block_at(e->shapes, i)->exits & AXIS_X)) skip_rest(e, after);

@@ -200,7 +200,7 @@ static bool form_made(guards *g, uint32_t op, form *out) {
   case VYRE_OP_MUL:
   case VYRE_OP_NEG:
   case VYRE_OP_SHL: return form_arithmetic(g, in, out);
-  default: return false;
+  default: return false; // no form that is known
   }
 }
 

@@ -62,7 +62,7 @@ llval guards_index(const guards *g, const emitter *e, ref index, unsigned row, u
   case VYRE_OP_CONVERT: return converted_index(g, e, index, row, lane);
   case VYRE_OP_MIN:
   case VYRE_OP_MAX: return guards_index(g, e, in->arg[way == ASSUME_SECOND], row, lane);
-  default: return arithmetic_index(g, e, index, row, lane);
+  default: return arithmetic_index(g, e, index, row, lane); // it has a form
   }
 }
 
@@ -80,7 +80,7 @@ bool guards_can_index(const guards *g, const emitter *e, ref index) {
         !g->is_followed[at(g, index)])
       return false;
     return guards_can_index(g, e, in->arg[0]);
-  default:
+  default: // it has a form, which is that of its operands
     for (int k = 0; k < op_table[in->op].operand_count; k++)
       if (!guards_can_index(g, e, in->arg[k])) return false;
     return true;

@@ -33,7 +33,7 @@ static unsigned opposite_of(unsigned op) {
   case VYRE_OP_GT: return VYRE_OP_LE;
   case VYRE_OP_GE: return VYRE_OP_LT;
   case VYRE_OP_EQ: return VYRE_OP_NE;
-  default: return VYRE_OP_EQ;
+  default: return VYRE_OP_EQ; // of NE: only comparisons are asked about
   }
 }
 
@@ -46,7 +46,7 @@ static fact comparison_fact(guards *g, const inst *in, bool wanted) {
   case VYRE_OP_GT: return fact_less(&g->c, q.y, q.x, q.type);
   case VYRE_OP_GE: return fact_less_equal(&g->c, q.y, q.x, q.type);
   case VYRE_OP_EQ: return fact_equal(&g->c, q.x, q.y, q.type);
-  default: return fact_unequal(&g->c, q.x, q.y, q.type);
+  default: return fact_unequal(&g->c, q.x, q.y, q.type); // NE
   }
 }
 
@@ -76,7 +76,7 @@ static fact condition_fact(guards *g, ref r, bool wanted) {
   case VYRE_OP_GE:
   case VYRE_OP_EQ:
   case VYRE_OP_NE: return comparison_fact(g, in, wanted);
-  default: return fact_unknown(&g->c);
+  default: return fact_unknown(&g->c); // right for whatever it is
   }
 }
 
@@ -111,7 +111,7 @@ static bool can_assume(guards *g, ref r, bool wanted) {
   case VYRE_OP_GE:
   case VYRE_OP_EQ:
   case VYRE_OP_NE: return is_worth_assuming(g, in, wanted);
-  default: return false;
+  default: return false; // nothing is assumed of what is not understood
   }
 }
 
@@ -172,7 +172,7 @@ static void mark_steps(guards *g, ref r) {
   case VYRE_OP_MUL:
   case VYRE_OP_NEG:
   case VYRE_OP_SHL: break;
-  default: return;
+  default: return; // no step that is known
   }
   for (int k = 0; k < op_table[in->op].operand_count; k++) mark_steps(g, in->arg[k]);
 }
@@ -256,7 +256,7 @@ static bool is_fixed_op(const guards *g, uint32_t i) {
   case VYRE_OP_LOCAL_ID: return in->arg[0] != 0;
   case VYRE_OP_GET:
     return !g->is_set[at(g, in->arg[0])] && guards_is_fixed(g, g->k->p->code[in->arg[0]].arg[0]);
-  default:
+  default: // as fixed as its operands
     if (!op_is((vyre_op)in->op, OPF_PURE)) return false;
     for (int k = 0; k < op_table[in->op].operand_count; k++)
       if (!guards_is_fixed(g, in->arg[k])) return false;
