@@ -403,7 +403,8 @@ typedef enum vyre_optimize {
 
 typedef struct vyre_compile_options {
   vyre_tier tier;
-  uint32_t vector_width; /* lanes for backends that vectorise; 0: the backend decides */
+  uint32_t vector_width; /* lanes for backends that vectorise: a power of two up to 64; 0: the
+                            backend decides */
   uint32_t threads;      /* 0: all cores */
   const char *device;    /* adapter name for backends with several; NULL: the first */
   uint64_t timeout_ns;   /* VYRE_ERROR_TIMEOUT when compiling takes longer; 0: none */

@@ -100,6 +100,10 @@ vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compi
   const backend *b = backend_find(id);
   if (!b) return backend_unknown(id, error);
   vyre_compile_options rest = options ? *options : (vyre_compile_options){0};
+  if (rest.vector_width > 64 || (rest.vector_width & (rest.vector_width - 1)))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "vector_width is %u. Fix: pass a power of two up to 64, or 0",
+                     rest.vector_width);
   uint64_t start = clock_now_ns();
   vyre_program *optimized;
   vyre_status status = executable_optimize(program, b, &rest, &optimized, error);

@@ -172,8 +172,8 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
               o->file ? "form" : "program");
     return false;
   }
-  if (o->width > 64) {
-    cli_usage(c, "--width wants 0 to 64");
+  if (o->width > 64 || (o->width & (o->width - 1))) {
+    cli_usage(c, "--width wants a power of two up to 64, or 0");
     return false;
   }
   return find_form(c, o);

@@ -132,6 +132,60 @@ static void code_is_kept_apart(void **state) {
   vyre_program_release(q);
 }
 
+// Rows of a product of matrices are jammed and run in vectors whatever the launch shape: those that
+// end inside of a vector or of a jam, or are larger than the grid.
+static void any_launch_shape_gives_the_same_product(void **state) {
+  (void)state;
+  enum { N = 37 };
+  vyre_executable *e = compile("program matmul(n: u32)\n"
+                               "buffer a: u32[] read\n"
+                               "buffer b: u32[] read\n"
+                               "buffer c: u32[] write\n"
+                               "region main grid(n, n) {\n"
+                               "  let x = global_id.x\n"
+                               "  let y = global_id.y\n"
+                               "  var sum: u32 = 0\n"
+                               "  for k in 0..n { sum = sum + a[y * n + k] * b[k * n + x] }\n"
+                               "  c[y * n + x] = sum\n"
+                               "}\n");
+  static const uint32_t shapes[][3] = {{1, 1, 1}, {4, 4, 1},  {3, 5, 1},    {16, 2, 1},
+                                       {8, 9, 1}, {1, 37, 1}, {1024, 1, 1}, {1, 1024, 1}};
+  uint32_t a[N * N], b[N * N], c[N * N];
+  for (uint32_t i = 0; i < N * N; i++) a[i] = i * 7 + 1, b[i] = i ^ 0x55;
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    memset(c, 0, sizeof c);
+    vyre_scalar n = vyre_scalar_u32(N);
+    vyre_span spans[] = {{a, sizeof a}, {b, sizeof b}, {c, sizeof c}};
+    vyre_dispatch_args args = {.params = &n, .param_count = 1, .buffers = spans, .buffer_count = 3};
+    memcpy(args.workgroup, shapes[s], sizeof args.workgroup);
+    vyre_error error;
+    if (vyre_dispatch(e, &args, NULL, &error) != VYRE_OK) fail_msg("%s", error.message);
+    for (uint32_t y = 0; y < N; y++)
+      for (uint32_t x = 0; x < N; x++) {
+        uint32_t sum = 0;
+        for (uint32_t k = 0; k < N; k++) sum += a[y * N + k] * b[k * N + x];
+        assert_int_equal(c[y * N + x], sum);
+      }
+  }
+  vyre_executable_release(e);
+}
+
+static void odd_widths_are_refused(void **state) {
+  (void)state;
+  static const uint32_t widths[] = {3, 5, 6, 7, 12, 24, 48, 63, 65, 128, 4294967295u};
+  vyre_program *p = parse(
+      "program p()\nbuffer y: u32[] write\nregion main grid(len(y)) { y[global_id.x] = 1 }\n");
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+    vyre_executable *e;
+    vyre_error error;
+    vyre_compile_options options = {.vector_width = widths[i]};
+    assert_int_equal(vyre_compile(p, "cpu", &options, &e, &error), VYRE_ERROR_ARGUMENT);
+    assert_null(e);
+    assert_non_null(strstr(error.message, "Fix: pass a power of two"));
+  }
+  vyre_program_release(p);
+}
+
 int main(void) {
   setenv("VYRE_CACHE", "off", 1);
   const struct CMUnitTest tests[] = {
@@ -139,6 +193,8 @@ int main(void) {
       cmocka_unit_test(transients_begin_with_zeros),
       cmocka_unit_test(a_time_limit_ends_kernels_without_loops),
       cmocka_unit_test(code_is_kept_apart),
+      cmocka_unit_test(any_launch_shape_gives_the_same_product),
+      cmocka_unit_test(odd_widths_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

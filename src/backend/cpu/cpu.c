@@ -78,11 +78,10 @@ static bool run_boxes(void *context, uint64_t first, uint64_t end) {
 // gets several; the numbers are of the order that fills a first-level cache.
 enum { BOX_X = 4096, BOX_INVOCATIONS = 16384, BOXES_PER_THREAD = 4 };
 
-// Boxes narrower than a vector, or that end inside of one, would run lane by lane: a launch shape
-// is taken in whole vectors.
-static uint32_t whole_vectors(const cpu_region_code *code, uint32_t invocations) {
-  uint32_t width = code->width ? code->width : 1;
-  return (invocations + width - 1) / width * width;
+// Boxes that end inside of a vector would run lane by lane, and with fewer rows than are jammed each
+// row for itself: a launch shape is taken in whole ones of both.
+static uint32_t whole(uint32_t invocations, uint32_t unit) {
+  return (invocations + unit - 1) / unit * unit;
 }
 
 static void choose_box(const cpu_region_code *code, const launch *l, const launch_region *shape,
@@ -92,7 +91,10 @@ static void choose_box(const cpu_region_code *code, const launch *l, const launc
     j->extent[k] = (uint32_t)(is_elastic ? shape->grid[k] : shape->grid[k] / w);
     j->box[k] = !is_elastic ? 1 : l->has_workgroup ? w : code->tile_hint[k];
   }
-  if (is_elastic && l->has_workgroup) j->box[0] = whole_vectors(code, j->box[0]);
+  if (is_elastic && l->has_workgroup) {
+    j->box[0] = whole(j->box[0], code->width);
+    j->box[1] = whole(j->box[1], code->rows);
+  }
   uint32_t group = is_elastic ? 1 : shape->workgroup[0] * shape->workgroup[1] * shape->workgroup[2];
   bool is_free = is_elastic && !l->has_workgroup;
   if (!j->box[0] || !is_elastic) j->box[0] = BOX_X / group ? BOX_X / group : 1;
