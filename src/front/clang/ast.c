@@ -206,6 +206,15 @@ void ast_fini(unit *u) {
   if (u->ast) free(u->ast->scratch);
 }
 
+void ast_params(unit *u, function *f) {
+  if (f->params) return;
+  int count = clang_Cursor_getNumArguments(f->cursor);
+  f->param_count = count > 0 ? (uint32_t)count : 0;
+  f->params = UNIT_ARRAY(u, f->param_count + 1, decl *);
+  for (uint32_t i = 0; i < f->param_count; i++)
+    f->params[i] = ast_decl(u, clang_Cursor_getArgument(f->cursor, i));
+}
+
 void ast_function(unit *u, function *f) {
   if (f->is_built) return;
   f->is_built = true;
@@ -214,12 +223,19 @@ void ast_function(unit *u, function *f) {
   if (clang_isFunctionTypeVariadic(type))
     ast_refuse(u, f->cursor, "a function with a variable number of arguments",
                "give it a fixed list");
-  int count = clang_Cursor_getNumArguments(f->cursor);
-  f->param_count = count > 0 ? (uint32_t)count : 0;
-  f->params = UNIT_ARRAY(u, f->param_count, decl *);
-  for (uint32_t i = 0; i < f->param_count; i++)
-    f->params[i] = ast_decl(u, clang_Cursor_getArgument(f->cursor, i));
+  ast_params(u, f);
   cursors kids = ast_kids(u, f->cursor);
   for (uint32_t i = 0; i < kids.count; i++)
     if (clang_getCursorKind(kids.at[i]) == CXCursor_CompoundStmt) f->body = ast_stmt(u, kids.at[i]);
+}
+
+const char *ast_free_name(unit *u, const function *f, const char *name) {
+  for (uint32_t i = 0; i < f->param_count; i++)
+    if (!strcmp(f->params[i]->name, name)) return ast_free_name(u, f, unit_printf(u, "%s_", name));
+  return name;
+}
+
+const char *ast_param_name(unit *u, const function *f, uint32_t i) {
+  const char *name = f->params[i]->name;
+  return *name ? name : ast_free_name(u, f, unit_printf(u, "arg%u", i));
 }

@@ -75,8 +75,8 @@ typedef struct counting {
 
 typedef struct designator {
   bool is_index;
-  uint64_t at; // index, or offset of the field
-  const char *field;
+  uint64_t at;       // index
+  const char *field; // never of a member without a name: its fields are named instead
 } designator;
 
 struct node {
@@ -134,6 +134,11 @@ typedef struct ast {
 void ast_init(unit *u);
 void ast_fini(unit *u);
 void ast_function(unit *u, function *f);
+void ast_params(unit *u, function *f); // only these
+// The name of a parameter of a kernel: its own, or `arg2` of the third when it has none.
+const char *ast_param_name(unit *u, const function *f, uint32_t i);
+// `name`, with underscores when a parameter has it.
+const char *ast_free_name(unit *u, const function *f, const char *name);
 
 // ---- between the files of the tree builder ------------------------------------------------------
 

@@ -184,6 +184,18 @@ static node *unary(unit *u, CXCursor cursor) {
   }
 }
 
+// libclang leaves out the members without a name that lead to a field.
+static bool find_field(const ctype *type, const char *name, uint64_t *offset) {
+  for (uint32_t i = 0; i < type->field_count; i++) {
+    const field *f = &type->fields[i];
+    uint64_t inner = 0;
+    if (!*f->name ? !find_field(f->type, name, &inner) : strcmp(f->name, name)) continue;
+    *offset = f->offset + inner;
+    return true;
+  }
+  return false;
+}
+
 static node *member(unit *u, CXCursor cursor) {
   CXCursor to = clang_getCursorReferenced(cursor);
   if (clang_getCursorKind(to) != CXCursor_FieldDecl)
@@ -193,6 +205,9 @@ static node *member(unit *u, CXCursor cursor) {
   if (bits < 0) ast_refuse(u, cursor, "a field without a place", "use a complete structure");
   n->field_offset = (uint64_t)bits / 8;
   n->arrow = n->kid[0]->type->kind == T_POINTER;
+  const char *name = type_field_name(u, to);
+  if (*name)
+    find_field(n->arrow ? n->kid[0]->type->element : n->kid[0]->type, name, &n->field_offset);
   return n;
 }
 
@@ -231,9 +246,8 @@ static node *designated(unit *u, CXCursor cursor, cursors kids) {
   for (uint32_t i = 0; i + 1 < kids.count; i++) {
     if (clang_getCursorKind(kids.at[i]) == CXCursor_MemberRef) {
       CXCursor to = clang_getCursorReferenced(kids.at[i]);
-      long long bits = clang_Cursor_getOffsetOfField(to);
-      n->path[n->path_count++] = (designator){false, bits < 0 ? 0 : (uint64_t)bits / 8,
-                                              unit_string(u, clang_getCursorSpelling(to))};
+      const char *name = type_field_name(u, to);
+      if (*name) n->path[n->path_count++] = (designator){false, 0, name};
     } else {
       n->path[n->path_count++] = (designator){true, evaluated(u, kids.at[i])->bits, NULL};
     }

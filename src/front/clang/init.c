@@ -64,25 +64,64 @@ static void fill_part(filling *f, const ctype *type, uint32_t first, node *list,
   }
 }
 
-// .a[3] = value
-static void fill_designated(filling *f, const ctype *type, uint32_t first, node *n,
-                            uint32_t *next) {
-  for (uint32_t i = 0; i < n->path_count; i++) {
-    uint32_t part = 0;
-    if (n->path[i].is_index) {
-      part = (uint32_t)n->path[i].at;
-    } else {
-      while (part < type->field_count && strcmp(type->fields[part].name, n->path[i].field)) part++;
-    }
-    if (part >= part_count(type) || type->kind == T_UNION)
-      lower_refuse(f->l, n->offset, "a designator that is not understood",
-                   "assign the field after the declaration");
-    if (i == 0) *next = part + 1;
-    first += part_first(f, type, part, n->offset);
-    type = part_type(type, part);
+// The part that has the field, itself or in a member without a name; part_count when none has.
+static uint32_t find_part(const ctype *type, const char *name) {
+  for (uint32_t i = 0; i < type->field_count; i++) {
+    const field *f = &type->fields[i];
+    if (!strcmp(f->name, name)) return i;
+    if (!*f->name && type_is_aggregate(f->type) && find_part(f->type, name) < f->type->field_count)
+      return i;
   }
-  uint32_t at = 0;
-  fill_part(f, type, first, n, &at);
+  return type->field_count;
+}
+
+// A list and how much of it has been taken.
+typedef struct taking {
+  node *list;
+  uint32_t at;
+} taking;
+
+static bool has_plain(const taking *t) {
+  return t->at < t->list->count && t->list->kid[t->at]->kind != N_DESIGNATOR;
+}
+
+// What follows a designator goes on after the part that it named.
+static void fill_rest(filling *f, const ctype *type, uint32_t first, uint32_t part, taking *t) {
+  for (; part < part_count(type) && has_plain(t); part++)
+    fill_part(f, part_type(type, part), first + part_first(f, type, part, t->list->offset), t->list,
+              &t->at);
+}
+
+// .a[3] = value, from step `i` of the path on. Returns the number of the part.
+static uint32_t fill_path(filling *f, const ctype *type, uint32_t first, node *n, uint32_t i,
+                          taking *t) {
+  const designator *step = &n->path[i];
+  uint32_t part = step->is_index ? (uint32_t)step->at : find_part(type, step->field);
+  if (part >= (type->kind == T_ARRAY ? type->count : type->field_count))
+    lower_refuse(f->l, n->offset, "a designator that is not understood",
+                 "assign the field after the declaration");
+  const ctype *inner = part_type(type, part);
+  if (step->is_index || *type->fields[part].name) i++; // else the field is one of a nameless part
+  bool is_union = type->kind == T_UNION;
+  value v = {0};
+  filling own = *f, *to = f;
+  uint32_t inner_first = 0;
+  if (is_union) { // other parts of the member may have been given before
+    v = bits_as(f->l, (value){type, f->cells + first}, 0, inner, n->offset);
+    own.cells = v.at;
+    to = &own;
+  } else {
+    inner_first = first + part_first(f, type, part, n->offset);
+  }
+  if (i < n->path_count) {
+    uint32_t last = fill_path(to, inner, inner_first, n, i, t);
+    if (inner->kind != T_UNION) fill_rest(to, inner, inner_first, last + 1, t);
+  } else {
+    uint32_t at = 0;
+    fill_part(to, inner, inner_first, n, &at);
+  }
+  if (is_union) put_union(f, type, first, v, n->offset);
+  return part;
 }
 
 static void fill_list(filling *f, const ctype *type, uint32_t first, node *list) {
@@ -93,31 +132,18 @@ static void fill_list(filling *f, const ctype *type, uint32_t first, node *list)
     put(f, first, value_convert(f->l, v, type, n->offset));
     return;
   }
-  if (type->kind == T_UNION) {
+  if (type->kind == T_UNION && list->kid[0]->kind != N_DESIGNATOR) {
     node *n = list->kid[0];
-    const field *member = &type->fields[0];
-    if (n->kind == N_DESIGNATOR)
-      for (uint32_t i = 0; i < type->field_count; i++)
-        if (n->path[0].field && !strcmp(type->fields[i].name, n->path[0].field))
-          member = &type->fields[i];
-    value v = n->kind == N_DESIGNATOR ? init_value(f->l, member->type, n->kid[0])
-                                      : init_value(f->l, member->type, n);
-    put_union(f, type, first, v, n->offset);
+    put_union(f, type, first, init_value(f->l, type->fields[0].type, n), n->offset);
     return;
   }
-  uint32_t at = 0, part = 0;
-  while (at < list->count) {
-    node *n = list->kid[at];
-    if (n->kind == N_DESIGNATOR) {
-      fill_designated(f, type, first, n, &part);
-      at++;
-    } else if (part < part_count(type)) {
-      fill_part(f, part_type(type, part), first + part_first(f, type, part, n->offset), list, &at);
-      part++;
-    } else {
-      return; // clang has warned about what is too much
-    }
-  }
+  taking t = {list, 0};
+  fill_rest(f, type, first, 0, &t);
+  while (t.at < list->count && list->kid[t.at]->kind == N_DESIGNATOR) {
+    node *n = list->kid[t.at++];
+    uint32_t part = fill_path(f, type, first, n, 0, &t);
+    if (type->kind != T_UNION) fill_rest(f, type, first, part + 1, &t);
+  } // clang has warned about what is too much
 }
 
 value init_value(lowering *l, const ctype *type, node *init) {

@@ -108,18 +108,6 @@ static void unify_words(lowering *l) {
 
 // ---- the interface of a kernel ------------------------------------------------------------------
 
-static const char *own_name(lowering *l, const char *name) {
-  function *k = l->kernel;
-  for (uint32_t i = 0; i < k->param_count; i++)
-    if (!strcmp(k->params[i]->name, name)) return own_name(l, unit_printf(l->u, "%s_", name));
-  return name;
-}
-
-static const char *param_name(lowering *l, uint32_t i) {
-  const char *name = l->kernel->params[i]->name;
-  return *name ? name : own_name(l, unit_printf(l->u, "arg%u", i));
-}
-
 static vyre_access access_of(const base *b) {
   if (b->is_written) return b->is_read ? VYRE_READWRITE : VYRE_WRITE;
   return VYRE_READ;
@@ -159,7 +147,7 @@ static void declare_value_params(lowering *l, decl *d, const char *name, uint32_
 
 // Functions may have tables of the same name.
 static const char *table_name(lowering *l, uint32_t table, const char *wanted) {
-  const char *name = own_name(l, wanted);
+  const char *name = ast_free_name(l->u, l->kernel, wanted);
   for (uint32_t i = 0; i < table; i++)
     if (l->bases[i]->has_buffer && !strcmp(l->bases[i]->name, name))
       return table_name(l, table, unit_printf(l->u, "%s_", name));
@@ -174,7 +162,7 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
     switch (d->type->kind) {
     case T_POINTER:
       if (d->type->space == SPACE_GLOBAL || d->type->space == SPACE_CONSTANT)
-        declare_buffer(l, d, param_name(l, i));
+        declare_buffer(l, d, ast_param_name(l->u, k, i));
       else if (d->type->space != SPACE_LOCAL)
         lower_refuse(l, d->offset, "a pointer argument without an address space",
                      "write global, constant or local");
@@ -182,12 +170,13 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
     case T_OTHER:
       unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, d->offset,
                 "`%s` is an image, a sampler or a pipe. Fix: pass the data in a buffer", d->name);
-    default: declare_value_params(l, d, param_name(l, i), &first_param[i]);
+    default: declare_value_params(l, d, ast_param_name(l->u, k, i), &first_param[i]);
     }
   }
   static const char *const grid_names[] = {"grid_x", "grid_y", "grid_z"};
   for (uint32_t i = 0; i < l->rank && !l->has_own_grid; i++)
-    l->grid_params[i] = vyre_build_param(l->b, own_name(l, grid_names[i]), VYRE_U32);
+    l->grid_params[i] =
+        vyre_build_param(l->b, ast_free_name(l->u, l->kernel, grid_names[i]), VYRE_U32);
   for (uint32_t i = 0; i < l->base_count; i++) {
     base *b = l->bases[i];
     if (!b->table || !b->is_dynamic) continue;
@@ -209,8 +198,7 @@ static value param_value(lowering *l, const decl *d, uint32_t first_param) {
 static pointer argument_pointer(lowering *l, decl *d, const char *name) {
   base *to = base_new(l, d, FACT_BUFFER);
   if (d->type->space == SPACE_LOCAL)
-    base_declare_shared(l, to, name, d->type->element, local_size(l, d->name, d->offset),
-                        d->offset);
+    base_declare_shared(l, to, name, d->type->element, local_size(l, name, d->offset), d->offset);
   return pointer_to(l, to);
 }
 
@@ -219,7 +207,7 @@ static void bind_interface(lowering *l, const uint32_t *first_param) {
   function *k = l->kernel;
   for (uint32_t i = 0; i < k->param_count; i++) {
     decl *d = k->params[i];
-    const char *name = param_name(l, i);
+    const char *name = ast_param_name(l->u, k, i);
     base *b = base_of_decl(l, d);
     bool is_pointer = d->type->kind == T_POINTER;
     if (is_pointer || d->writes || b->in_memory || b->is_mutable) {

@@ -95,9 +95,10 @@ static const char *plain_type(unit *u, const ctype *type) {
   return text;
 }
 
-static void list_arg(listing *s, const decl *d) {
+static void list_arg(listing *s, const function *f, uint32_t i) {
+  const decl *d = f->params[i];
   const ctype *of = d->type->kind == T_POINTER ? d->type->element : d->type;
-  vyre_source_arg arg = {.name = list_string(s, d->name),
+  vyre_source_arg arg = {.name = list_string(s, ast_param_name(s->u, f, i)),
                          .type = list_string(s, plain_type(s->u, of)),
                          .space = list_space(d->type),
                          .size_bytes = of->size,
@@ -115,10 +116,9 @@ static void list_kernels(listing *s) {
     k.line = source_find(s->u, f->offset).line;
     memcpy(k.workgroup, f->workgroup, sizeof k.workgroup);
     k.args = s->args ? s->args + s->arg_count : NULL;
-    int count = clang_Cursor_getNumArguments(f->cursor);
-    k.arg_count = count > 0 ? (uint32_t)count : 0;
-    for (uint32_t a = 0; a < k.arg_count; a++)
-      list_arg(s, ast_decl(s->u, clang_Cursor_getArgument(f->cursor, a)));
+    ast_params(s->u, f);
+    k.arg_count = f->param_count;
+    for (uint32_t a = 0; a < k.arg_count; a++) list_arg(s, f, a);
     if (s->kernels) s->kernels[s->kernel_count] = k;
     s->kernel_count++;
   }

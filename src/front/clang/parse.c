@@ -11,11 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What both parses share. Half stays a storage type: without its extension clang itself refuses
-// arithmetic on it.
-static const char *const shared_args[] = {
-    "-x", "cl", "-target", "spir64-unknown-unknown", "-Xclang", "-cl-ext=-cl_khr_fp16", "-w"};
+// What both parses share. The header is named by its path: a user's folder may have one of its
+// name.
+static const char *const shared_args[] = {"-x",
+                                          "cl",
+                                          "-target",
+                                          "spir64-unknown-unknown",
+                                          "-w",
+                                          "-ferror-limit=0",
+                                          "-cl-no-stdinc",
+                                          "-Xclang",
+                                          "-fdeclare-opencl-builtins"};
 enum { SHARED_ARGS = sizeof shared_args / sizeof *shared_args };
+
+// A file that only exists here, read after clang's header. Half is a type everywhere, so that one
+// function with it does not refuse a source; to macros it is not announced.
+#define HEAD_NAME "/vyre-head.h"
+static const char head[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
+static const char head_of_source[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+                                     "#undef cl_khr_fp16\n";
 
 static const char **parse_args(unit *u, const char *const *more, uint32_t more_count,
                                bool all_of_user, uint32_t *count) {
@@ -25,6 +39,10 @@ static const char **parse_args(unit *u, const char *const *more, uint32_t more_c
   for (int i = 0; i < SHARED_ARGS; i++) UNIT_PUSH(u, args, *count, capacity, shared_args[i]);
   UNIT_PUSH(u, args, *count, capacity, "-resource-dir");
   UNIT_PUSH(u, args, *count, capacity, resource_folder(u));
+  UNIT_PUSH(u, args, *count, capacity, "-include");
+  UNIT_PUSH(u, args, *count, capacity, resource_header(u));
+  UNIT_PUSH(u, args, *count, capacity, "-include");
+  UNIT_PUSH(u, args, *count, capacity, HEAD_NAME);
   UNIT_PUSH(u, args, *count, capacity, u->standard);
   for (uint32_t i = 0; i < more_count; i++) UNIT_PUSH(u, args, *count, capacity, more[i]);
   for (uint32_t i = 0; i < u->user_count; i++)
@@ -36,10 +54,11 @@ static const char **parse_args(unit *u, const char *const *more, uint32_t more_c
 static CXTranslationUnit parse_text(unit *u, const char *name, const char *text, size_t size,
                                     const char *const *args, uint32_t count) {
   if (!u->index) u->index = clang_createIndex(0, 0);
-  struct CXUnsavedFile file = {name, text, size};
+  const char *first = text == u->text ? head : head_of_source;
+  struct CXUnsavedFile files[] = {{name, text, size}, {HEAD_NAME, first, strlen(first)}};
   CXTranslationUnit tu = NULL;
   enum CXErrorCode code =
-      clang_parseTranslationUnit2(u->index, name, args, (int)count, &file, 1, 0, &tu);
+      clang_parseTranslationUnit2(u->index, name, args, (int)count, files, 2, 0, &tu);
   if (code == CXError_Crashed)
     unit_fail(u, VYRE_ERROR_BACKEND, NO_PLACE,
               "libclang crashed on `%s`. Fix: this is a fault of clang; change the source, or try "
@@ -52,15 +71,15 @@ static CXTranslationUnit parse_text(unit *u, const char *name, const char *text,
   return tu;
 }
 
-static bool has_errors(CXTranslationUnit tu) {
+static uint32_t count_errors(CXTranslationUnit tu) {
   unsigned count = clang_getNumDiagnostics(tu);
+  uint32_t errors = 0;
   for (unsigned i = 0; i < count; i++) {
     CXDiagnostic d = clang_getDiagnostic(tu, i);
-    enum CXDiagnosticSeverity severity = clang_getDiagnosticSeverity(d);
+    errors += clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error;
     clang_disposeDiagnostic(d);
-    if (severity >= CXDiagnostic_Error) return true;
   }
-  return false;
+  return errors;
 }
 
 // ---- clang's messages ---------------------------------------------------------------------------
@@ -72,8 +91,6 @@ static const char *fix_of(unit *u, CXDiagnostic d, const char *message) {
     const char *text = unit_string(u, clang_getDiagnosticFixIt(d, 0, &range));
     if (*text) return unit_printf(u, "write `%.80s` there", text);
   }
-  if (strstr(message, "half"))
-    return "half is for storage only: read it with vload_half, compute in float";
   if (strstr(message, "file not found")) return "pass -I with the folder that holds it";
   if (strstr(message, "recursi")) return "write the recursion as a loop";
   return "correct the source; the message is clang's";
@@ -94,9 +111,9 @@ static void report(unit *u, CXDiagnostic d) {
 // Parses the source as the user wrote it, so that places are the user's own; only ever done to find
 // words for a mistake.
 static bool explain(unit *u) {
-  static const char *const more[] = {"-U__IMAGE_SUPPORT__"};
+  const char *const more[] = {"-U__IMAGE_SUPPORT__", preprocess_version(u)};
   uint32_t count;
-  const char **args = parse_args(u, more, 1, true, &count);
+  const char **args = parse_args(u, more, sizeof more / sizeof *more, true, &count);
   CXTranslationUnit tu = parse_text(u, u->source.name, u->source.text, u->source.size, args, count);
   bool found = false;
   unsigned diagnostics = clang_getNumDiagnostics(tu);
@@ -110,7 +127,7 @@ static bool explain(unit *u) {
   return found;
 }
 
-// ---- the two standards --------------------------------------------------------------------------
+// ---- the standards ------------------------------------------------------------------------------
 
 static void forget(unit *u) {
   if (u->tu) clang_disposeTranslationUnit(u->tu);
@@ -121,15 +138,16 @@ static void forget(unit *u) {
   u->mark_count = 0;
 }
 
-static bool try_standard(unit *u, const char *standard, const char **said) {
+// The number of errors; UINT32_MAX when the source cannot even be preprocessed.
+static uint32_t try_standard(unit *u, const char *standard, const char **said) {
   forget(u);
   u->standard = standard;
-  if (!preprocess(u, said)) return false;
+  if (!preprocess(u, said)) return UINT32_MAX;
   guard_nesting(u);
   uint32_t count;
   const char **args = parse_args(u, NULL, 0, false, &count);
   u->tu = parse_text(u, "preprocessed.cl", u->text, u->size, args, count);
-  return !has_errors(u->tu);
+  return count_errors(u->tu);
 }
 
 // What clang said about the preprocessed text, when it finds nothing wrong with the source itself.
@@ -148,15 +166,33 @@ static void report_preprocessed(unit *u) {
   }
 }
 
-void parse_source(unit *u, const char *build_options) {
-  preprocess_options(u, build_options);
-  const char *wanted = u->standard, *said = "";
-  if (try_standard(u, wanted ? wanted : "-cl-std=CL1.2", &said)) return;
-  const char *later = "";
-  if (!wanted && try_standard(u, "-cl-std=CL2.0", &later)) return;
-  u->standard = wanted ? wanted : "-cl-std=CL1.2";
+// A source in a later language is full of errors in an earlier one, so that the mistake to tell
+// about is one of the standard that finds the fewest.
+static void choose_standard(unit *u, const char *const *standards, uint32_t count) {
+  uint32_t fewest = UINT32_MAX, best = 0;
+  const char *said = "", *said_best = "";
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t errors = try_standard(u, standards[i], &said);
+    if (!errors) return;
+    if (i == 0 || errors < fewest) {
+      fewest = errors;
+      best = i;
+      said_best = said;
+    }
+  }
+  if (u->standard != standards[best]) try_standard(u, standards[best], &said_best);
   if (explain(u)) unit_bail(u);
   report_preprocessed(u);
   unit_fail(u, VYRE_ERROR_SYNTAX, NO_PLACE, "clang refuses `%s`: %.300s. Fix: correct the source",
-            u->source.name, *said ? said : "no reason given");
+            u->source.name, *said_best ? said_best : "no reason given");
+}
+
+void parse_source(unit *u, const char *build_options) {
+  static const char *const all[] = {"-cl-std=CL1.2", "-cl-std=CL2.0", "-cl-std=CL3.0"};
+  preprocess_options(u, build_options);
+  const char *wanted = u->standard;
+  if (wanted)
+    choose_standard(u, &wanted, 1);
+  else
+    choose_standard(u, all, sizeof all / sizeof *all);
 }

@@ -6,8 +6,8 @@
 
 #include "front/clang/unit.h"
 
-// Preprocesses and parses: as OpenCL C 1.2, then as 2.0 unless the user chose a standard. Ends the
-// reading with clang's first error when there is one.
+// Preprocesses and parses: as OpenCL C 1.2, 2.0 and 3.0 in turn unless the user chose one. Ends the
+// reading with an error of clang when all refuse it.
 void parse_source(unit *u, const char *build_options);
 
 #endif

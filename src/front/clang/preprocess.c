@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/strbuf.h"
+#include "front/clang/resource.h"
 #include "front/clang/source.h"
 
 #include <errno.h>
@@ -58,17 +59,29 @@ static const char *source_folder(unit *u) {
                                  : unit_copy(u, u->source.name, (size_t)(slash - u->source.name));
 }
 
+const char *preprocess_version(unit *u) {
+  const char *digits = strpbrk(u->standard, "123");
+  int major = digits ? digits[0] - '0' : 1;
+  int minor = digits && digits[1] == '.' ? digits[2] - '0' : 0;
+  return unit_printf(u, "-D__OPENCL_VERSION__=%d%d0", major, minor);
+}
+
 static const char **command(unit *u) {
-  static const char *const fixed[] = {"clang-19",
-                                      "-E",
-                                      "-x",
-                                      "cl",
-                                      "-target",
-                                      "spir64-unknown-unknown",
-                                      "-Xclang",
-                                      "-cl-ext=-cl_khr_fp16",
-                                      "-U__IMAGE_SUPPORT__",
-                                      "-w"};
+  const char *const fixed[] = {"clang-19",
+                               "-E",
+                               "-x",
+                               "cl",
+                               "-target",
+                               "spir64-unknown-unknown",
+                               "-w",
+                               "-cl-no-stdinc",
+                               "-Xclang",
+                               "-fdeclare-opencl-builtins",
+                               "-include",
+                               resource_header(u),
+                               "-U__IMAGE_SUPPORT__",
+                               "-Ucl_khr_fp16",
+                               preprocess_version(u)};
   uint32_t count = 0, capacity = 0;
   const char **args = NULL;
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
@@ -87,8 +100,8 @@ typedef struct child {
   int out, said; // reading ends
 } child;
 
-// VYRE_CLANG, clang-19 in the PATH, or that of the LLVM that vyre was built with. The first two are chosen by the
-// environment.
+// VYRE_CLANG, clang-19 in the PATH, or that of the LLVM that vyre was built with. The first two are
+// chosen by the environment.
 static int spawn_clang(child *c, posix_spawn_file_actions_t *actions, const char **args) {
   const char *const places[] = {environment_get("VYRE_CLANG"),
                                 environment_is_foreign() ? NULL : "clang-19",

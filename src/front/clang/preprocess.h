@@ -10,6 +10,8 @@
 
 // Splits "-DN=4 -I dir" into u->user_args and picks the standard; refuses what is not understood.
 void preprocess_options(unit *u, const char *build_options);
+// -D__OPENCL_VERSION__= of the standard.
+const char *preprocess_version(unit *u);
 // Fills u->text and the map of its lines. False when clang found mistakes in the source; `*said`
 // is then what it wrote first.
 bool preprocess(unit *u, const char **said);

@@ -27,7 +27,13 @@ static const char *look_from(unit *u, const char *library) {
   return found;
 }
 
+const char *resource_header(unit *u) {
+  if (!u->header) u->header = unit_printf(u, "%s/include/opencl-c-base.h", resource_folder(u));
+  return u->header;
+}
+
 const char *resource_folder(unit *u) {
+  if (u->resources) return u->resources;
   Dl_info info = {0};
   char real[PATH_MAX];
   const char *found = NULL, *name = "libclang";
@@ -42,5 +48,5 @@ const char *resource_folder(unit *u) {
               "the headers of clang 19 (opencl-c-base.h) are not there, beside `%.200s` or in "
               "%.200s/lib/clang/19. Fix: install libclang-common-19-dev",
               name, VYRE_LLVM_ROOT);
-  return found;
+  return u->resources = found;
 }

@@ -10,5 +10,7 @@
 
 // The folder, for -resource-dir; in the unit's memory. Ends the reading when there is none.
 const char *resource_folder(unit *u);
+// The header in it that every source begins with.
+const char *resource_header(unit *u);
 
 #endif

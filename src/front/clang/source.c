@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "front/clang/resource.h"
 #include "ir/limits.h"
 
 #include <stdio.h>
@@ -25,6 +26,7 @@ static bool read_marker(unit *u, const char *line, line_mark *out) {
   }
   bool is_system = false;
   for (; *name && *name != '\n'; name++) is_system |= *name == '3';
+  is_system |= !strcmp(file, resource_header(u));
   *out = (line_mark){0, (uint32_t)number, file, is_system};
   return true;
 }
@@ -63,6 +65,24 @@ static void blank_headers(unit *u) {
   }
 }
 
+static bool starts_with(const char *text, const char *start) {
+  return !strncmp(text, start, strlen(start));
+}
+
+// Hints about loops are not needed, and the preprocessor leaves the macros in them as they are.
+static void blank_hints(unit *u) {
+  static const char *const hints[] = {"unroll", "nounroll", "clang loop", "GCC unroll",
+                                      "GCC ivdep"};
+  for (uint32_t i = 0; i < u->lines.count; i++) {
+    char *line = u->text + u->lines.start[i];
+    if (!starts_with(line, "#pragma ")) continue;
+    bool is_hint = false;
+    for (size_t h = 0; h < sizeof hints / sizeof *hints; h++)
+      is_hint |= starts_with(line + strlen("#pragma "), hints[h]);
+    for (char *at = line; is_hint && *at && *at != '\n'; at++) *at = ' ';
+  }
+}
+
 void source_map(unit *u) {
   u->lines = index_lines(u, u->text, u->size);
   u->user_lines = index_lines(u, u->source.text, u->source.size);
@@ -77,6 +97,7 @@ void source_map(unit *u) {
     UNIT_PUSH(u, u->marks, u->mark_count, capacity, mark);
   }
   blank_headers(u);
+  blank_hints(u);
 }
 
 static size_t line_length(const char *at, const char *end) {

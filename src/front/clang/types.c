@@ -140,6 +140,12 @@ static enum CXVisitorResult keep_field(CXCursor cursor, CXClientData data) {
   return CXVisit_Continue;
 }
 
+// clang names a member without a name after its type and place: "(anonymous union at a.cl:3:5)".
+const char *type_field_name(unit *u, CXCursor cursor) {
+  const char *name = unit_string(u, clang_getCursorSpelling(cursor));
+  return strchr(name, '(') ? "" : name;
+}
+
 static void fill_record(unit *u, ctype *made, CXType type, uint32_t offset) {
   CXCursor declaration = clang_getTypeDeclaration(type);
   bool is_union = clang_getCursorKind(declaration) == CXCursor_UnionDecl;
@@ -157,9 +163,9 @@ static void fill_record(unit *u, ctype *made, CXType type, uint32_t offset) {
                 "`%s` has a bit-field, `%s`. Fix: use a whole integer with masks and shifts",
                 made->spelling, unit_string(u, clang_getCursorSpelling(list.at[i])));
     long long bits = clang_Cursor_getOffsetOfField(list.at[i]);
-    made->fields[i] = (field){unit_string(u, clang_getCursorSpelling(list.at[i])),
-                              type_of(u, clang_getCursorType(list.at[i]), offset),
-                              bits < 0 ? 0 : (uint64_t)bits / 8};
+    made->fields[i] =
+        (field){type_field_name(u, list.at[i]), type_of(u, clang_getCursorType(list.at[i]), offset),
+                bits < 0 ? 0 : (uint64_t)bits / 8};
   }
   made->field_count = list.count;
 }
@@ -270,6 +276,14 @@ static void add_leaf(leaf_list *l, uint64_t offset, const ctype *type, const cha
   UNIT_PUSH(l->u, l->at, l->count, l->capacity, made);
 }
 
+// The fields of a structure without a name are those of the one around it; the words of a union
+// without a name are told apart by where it is.
+static const char *field_suffix(unit *u, const field *f, uint64_t offset, const char *suffix) {
+  if (*f->name) return unit_printf(u, "%s.%s", suffix, f->name);
+  if (f->type->kind != T_UNION) return suffix;
+  return unit_printf(u, "%s.at%llu", suffix, (unsigned long long)(offset + f->offset));
+}
+
 static void add_leaves(leaf_list *l, const ctype *type, uint64_t offset, const char *suffix) {
   static const char *const xyzw[] = {".x", ".y", ".z", ".w"};
   switch (type->kind) {
@@ -289,8 +303,7 @@ static void add_leaves(leaf_list *l, const ctype *type, uint64_t offset, const c
   case T_STRUCT:
     for (uint32_t i = 0; i < type->field_count; i++)
       add_leaves(l, type->fields[i].type, offset + type->fields[i].offset,
-                 type->fields[i].name[0] ? unit_printf(l->u, "%s.%s", suffix, type->fields[i].name)
-                                         : suffix);
+                 field_suffix(l->u, &type->fields[i], offset, suffix));
     return;
   case T_UNION: {
     unsigned bytes = type->align < 8 ? (unsigned)type->align : 8;

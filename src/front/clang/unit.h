@@ -38,7 +38,8 @@ typedef struct unit {
   jmp_buf bail;
 
   // Arguments of clang, borrowed from the arena.
-  const char *standard; // "-cl-std=CL1.2"
+  const char *standard;           // "-cl-std=CL1.2"
+  const char *resources, *header; // clang's folder and the header in it, once they were looked for
   const char **user_args;
   uint32_t user_count;
 
