@@ -48,6 +48,7 @@ static const lower_target lower_nothing = {
     .has_f64_fma = true,
     .has_i64_atomics = true,
     .has_only_cas = true,
+    .runs_lanes_along_x = true,
     .pads_grid = true,
     .polls_stop = true,
     .parts_at_barriers = true,
@@ -66,6 +67,7 @@ static inline lower_target lower_lacking(unsigned recipe) {
   lower_target t = lower_everything;
   t.name = recipe_table[recipe]->name;
   switch (recipe) {
+  case RECIPE_turn: t.runs_lanes_along_x = true; break;
   case RECIPE_bounds: t.checks_bounds = false; break;
   case RECIPE_atomics: t.has_only_cas = true; break;
   case RECIPE_division: t.has_total_division = false; break;

@@ -8,6 +8,7 @@
 // declaration. Invocations that returned never come back and part nothing.
 #include "analysis/shape.h"
 
+#include "analysis/axis.h"
 #include "ir/limits.h"
 #include "ir/op_groups.h"
 
@@ -17,6 +18,7 @@ typedef struct walk {
   const ranges *known;
   const uint8_t *assume;
   const bool *is_plain; // per operation: its shape is given
+  uint32_t lanes;       // the axis that is called x
   shapes *out;
   uint32_t open[LIMIT_OPEN]; // opening operations, outermost first
   uint32_t depth;
@@ -140,7 +142,7 @@ static shape shape_pure(const walk *w, uint32_t i) {
 }
 
 static shape shape_id(const walk *w, const inst *in) {
-  uint8_t axis = (uint8_t)(1u << in->arg[0]);
+  uint8_t axis = (uint8_t)(1u << axis_turned(w->lanes, in->arg[0]));
   // Along x also where the grid is flat: the row is one invocation long, and any class is right.
   switch (in->op) {
   case VYRE_OP_GLOBAL_ID:
@@ -312,32 +314,44 @@ static uint32_t visit(walk *w, uint32_t i) {
 
 // Before the first round a variable has the shape of its declaration, so that a linear one can stay
 // linear.
-bool shapes_compute_beside(arena *a, const vyre_program *p, const region *r, const ranges *known,
-                           const uint8_t *assume, const shapes *plain, const bool *is_plain,
-                           shapes *out) {
+static bool find_shapes(arena *a, walk *w, const shapes *plain) {
+  const region *r = w->region;
+  shapes *out = w->out;
   uint32_t count = r->body.end - r->body.first + 1;
   *out = (shapes){.first = r->body.first};
   out->values = arena_alloc_array(a, count, sizeof *out->values);
   out->blocks = arena_alloc_array(a, count, sizeof *out->blocks);
-  walk w = {.p = p, .region = r, .known = known, .assume = assume, .out = out};
-  w.is_plain = is_plain;
-  w.declared = arena_alloc_array(a, count, sizeof *w.declared);
+  w->declared = arena_alloc_array(a, count, sizeof *w->declared);
   bool *seen = arena_alloc_array(a, count, sizeof *seen);
-  if (!out->values || !out->blocks || !w.declared || !seen) return false;
-  for (uint32_t i = 0; is_plain && i < count; i++)
-    if (is_plain[i]) out->values[i] = plain->values[i], seen[i] = true;
+  if (!out->values || !out->blocks || !w->declared || !seen) return false;
+  for (uint32_t i = 0; w->is_plain && i < count; i++)
+    if (w->is_plain[i]) out->values[i] = plain->values[i], seen[i] = true;
   do {
-    w.changed = false;
+    w->changed = false;
     for (uint32_t i = r->body.first; i < r->body.end;) {
       uint32_t slot = i - out->first;
-      if (p->code[i].op == VYRE_OP_VAR && !seen[slot]) {
+      if (w->p->code[i].op == VYRE_OP_VAR && !seen[slot]) {
         seen[slot] = true;
-        out->values[slot] = of(&w, p->code[i].arg[0]);
+        out->values[slot] = of(w, w->p->code[i].arg[0]);
       }
-      i = visit(&w, i);
+      i = visit(w, i);
     }
-  } while (w.changed);
+  } while (w->changed);
   return true;
+}
+
+bool shapes_compute_beside(arena *a, const vyre_program *p, const region *r, const ranges *known,
+                           const uint8_t *assume, const shapes *plain, const bool *is_plain,
+                           shapes *out) {
+  walk w = {.p = p, .region = r, .known = known, .assume = assume, .out = out};
+  w.is_plain = is_plain;
+  return find_shapes(a, &w, plain);
+}
+
+bool shapes_compute_along(arena *a, const vyre_program *p, const region *r, const ranges *known,
+                          uint32_t lanes, shapes *out) {
+  walk w = {.p = p, .region = r, .known = known, .lanes = lanes, .out = out};
+  return find_shapes(a, &w, NULL);
 }
 
 bool shapes_compute(arena *a, const vyre_program *p, const region *r, const ranges *known,

@@ -62,6 +62,9 @@ static inline uint8_t shape_axes(const shapes *s, ref r) {
 // `assume` has one ASSUME_* per operation of the body, or is NULL. False: out of memory.
 bool shapes_compute(arena *a, const vyre_program *p, const region *r, const ranges *known,
                     const uint8_t *assume, shapes *out);
+// The same with another axis in the place of x, and x in its place.
+bool shapes_compute_along(arena *a, const vyre_program *p, const region *r, const ranges *known,
+                          uint32_t lanes, shapes *out);
 // The same, but what `is_plain` marks has the shape that it has in `plain`: it is also used where
 // the assumptions need not hold. NULL: nothing has.
 bool shapes_compute_beside(arena *a, const vyre_program *p, const region *r, const ranges *known,

@@ -3,6 +3,7 @@
 
 #include "conform/generate.h"
 #include "conform/shapes_state.h"
+#include "analysis/axis.h"
 #include "base/error.h"
 #include "ir/program.h"
 
@@ -199,32 +200,28 @@ static void choose_sample(maker *m) {
   }
 }
 
-static node launch_fact(maker *m, vyre_op op, uint32_t axis, uint64_t sample) {
-  return (node){vyre_build_id(m->b, op, axis), VYRE_U32, sample};
-}
-
 static node row_length(maker *m, uint32_t axis) {
   uint32_t way = maker_below(m, 100);
   if (way < 20) return maker_const(m, VYRE_U32, m->grid[axis]);
   if (way < 40) return maker_param(m, VYRE_U32, m->grid[axis]);
-  return launch_fact(m, VYRE_OP_GLOBAL_SIZE, axis, m->grid[axis]);
+  return maker_fact(m, VYRE_OP_GLOBAL_SIZE, axis, m->grid[axis]);
 }
 
 // group_id * local_size + local_id, as kernels have it.
 static node id_from_group(maker *m, uint32_t axis) {
   uint32_t size = m->workgroup[axis], at = m->sample[axis];
-  node first = launch_fact(m, VYRE_OP_GROUP_ID, axis, at / size);
+  node first = maker_fact(m, VYRE_OP_GROUP_ID, axis, at / size);
   node length = maker_chance(m, 50) ? maker_const(m, VYRE_U32, size)
-                                    : launch_fact(m, VYRE_OP_LOCAL_SIZE, axis, size);
+                                    : maker_fact(m, VYRE_OP_LOCAL_SIZE, axis, size);
   first = maker_binary(m, VYRE_OP_MUL, first, length);
-  return maker_binary(m, VYRE_OP_ADD, first, launch_fact(m, VYRE_OP_LOCAL_ID, axis, at % size));
+  return maker_binary(m, VYRE_OP_ADD, first, maker_fact(m, VYRE_OP_LOCAL_ID, axis, at % size));
 }
 
 static void declare_ids(maker *m) {
   bool is_from_group = m->is_rigid && maker_chance(m, 40);
   for (uint32_t k = 0; k < m->rank; k++)
     m->ids[k] =
-        is_from_group ? id_from_group(m, k) : launch_fact(m, VYRE_OP_GLOBAL_ID, k, m->sample[k]);
+        is_from_group ? id_from_group(m, k) : maker_fact(m, VYRE_OP_GLOBAL_ID, k, m->sample[k]);
   m->linear = m->ids[m->rank - 1];
   for (uint32_t k = m->rank - 1; k-- > 0;) {
     node outer = maker_binary(m, VYRE_OP_MUL, m->linear, row_length(m, k));
@@ -241,9 +238,15 @@ static void make_region(maker *m, const region_plan *p, uint32_t index) {
   memcpy(m->grid, p->grid, sizeof m->grid);
   memcpy(m->workgroup, p->workgroup, sizeof m->workgroup);
   vyre_build_region_begin(m->b, name);
+  m->turn = maker_chance(m, 30) ? maker_below(m, m->rank) : 0;
   vyre_value extents[3] = {0};
-  for (uint32_t k = 0; k < p->rank; k++) extents[k] = extent(m, p->grid[k]).value;
-  vyre_build_grid(m->b, p->rank, extents, p->workgroup);
+  uint32_t workgroup[3];
+  for (uint32_t k = 0; k < 3; k++) {
+    uint32_t axis = axis_turned(m->turn, k);
+    if (k < p->rank) extents[k] = extent(m, p->grid[axis]).value;
+    workgroup[k] = p->workgroup[axis];
+  }
+  vyre_build_grid(m->b, p->rank, extents, workgroup);
   choose_sample(m);
   declare_ids(m);
   maker_choose_own(m, &m->memories[FOR_OUTPUT]);

@@ -447,9 +447,9 @@ static void make_barrier(maker *m) {
   char name[16];
   snprintf(name, sizeof name, "s%u", m->name_count++);
   vyre_mem s = vyre_build_shared(m->b, name, VYRE_U32, size);
-  node local = {vyre_build_id(m->b, VYRE_OP_LOCAL_ID, m->rank - 1), VYRE_U32, 0};
+  node local = maker_fact(m, VYRE_OP_LOCAL_ID, m->rank - 1, 0);
   for (uint32_t k = m->rank - 1; k-- > 0;) {
-    node inner = {vyre_build_id(m->b, VYRE_OP_LOCAL_ID, k), VYRE_U32, 0};
+    node inner = maker_fact(m, VYRE_OP_LOCAL_ID, k, 0);
     local = maker_binary(m, VYRE_OP_MUL, local, maker_const(m, VYRE_U32, m->workgroup[k]));
     local = maker_binary(m, VYRE_OP_ADD, local, inner);
   }

@@ -38,7 +38,7 @@ node maker_uniform_condition(maker *m) {
   node x = maker_param(m, type, near);
   if (m->is_rigid && maker_chance(m, 50)) {
     uint32_t group = m->sample[0] / m->workgroup[0];
-    x = (node){vyre_build_id(m->b, VYRE_OP_GROUP_ID, 0), VYRE_U32, group};
+    x = maker_fact(m, VYRE_OP_GROUP_ID, 0, group);
     x = maker_as(m, x, type);
   }
   return maker_compare(m, x, maker_limit(m, type, x.sample));

@@ -78,6 +78,7 @@ typedef struct maker {
   // The region.
   uint32_t rank, workgroup[3];
   uint64_t grid[3], total;
+  uint32_t turn; // the axis of the program that is our first one, and the other way round
   bool is_rigid; // its grid is a whole number of workgroups, and ids within them may be asked for
   uint32_t sample[3];
   node ids[3], linear;
@@ -91,6 +92,7 @@ uint32_t maker_below(maker *m, uint32_t count);
 vyre_type maker_index_type(maker *m); // 32 or 64 bits
 node maker_const(maker *m, vyre_type type, uint64_t bits);
 node maker_param(maker *m, vyre_type type, uint64_t bits);
+node maker_fact(maker *m, vyre_op op, uint32_t axis, uint64_t sample); // of the launch
 node maker_binary(maker *m, vyre_op op, node x, node y);
 node maker_as(maker *m, node x, vyre_type type);
 node maker_load(maker *m, purpose from, node index);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "conform/shapes_state.h"
 
+#include "analysis/axis.h"
 #include "ir/eval.h"
 
 #include <stdio.h>
@@ -45,6 +46,10 @@ node maker_param(maker *m, vyre_type type, uint64_t bits) {
   if (!vec_push(&m->params, (vyre_scalar){type, bits}))
     builder_fail(m->b, VYRE_ERROR_MEMORY, "out of memory. Fix: free some");
   return (node){vyre_build_param_value(m->b, index), type, bits};
+}
+
+node maker_fact(maker *m, vyre_op op, uint32_t axis, uint64_t sample) {
+  return (node){vyre_build_id(m->b, op, axis_turned(m->turn, axis)), VYRE_U32, sample};
 }
 
 node maker_binary(maker *m, vyre_op op, node x, node y) {
@@ -135,11 +140,11 @@ static node some_id(maker *m) {
   if (way >= 60 && way < 76) return m->ids[maker_below(m, m->rank)];
   if (way >= 76 && way < 84 && m->is_rigid) {
     uint32_t local = m->sample[0] % m->workgroup[0];
-    return (node){vyre_build_id(m->b, VYRE_OP_LOCAL_ID, 0), VYRE_U32, local};
+    return maker_fact(m, VYRE_OP_LOCAL_ID, 0, local);
   }
   if (way >= 84 && way < 90 && m->is_rigid) {
     uint32_t group = m->sample[0] / m->workgroup[0];
-    return (node){vyre_build_id(m->b, VYRE_OP_GROUP_ID, 0), VYRE_U32, group};
+    return maker_fact(m, VYRE_OP_GROUP_ID, 0, group);
   }
   if (way >= 90) return maker_narrow(m);
   return m->ids[0];
@@ -269,6 +274,7 @@ void maker_choose_own(maker *m, memory *out) {
   out->form = maker_chance(m, 45) ? OWN_PLAIN : (own_form)maker_below(m, OWN_FORMS);
   if (m->rank == 1 && out->form >= OWN_PLANE) out->form = OWN_SHIFTED;
   if (m->rank != 2 && out->form >= OWN_PLANE) out->form = OWN_REVERSED;
+  if (m->total > 65536 && out->form == OWN_NARROWED) out->form = OWN_PLAIN;
   out->slots = maker_chance(m, 70) ? 1 : 2 + maker_below(m, 3);
   out->base = out->stride = (node){0};
   switch (out->form) {

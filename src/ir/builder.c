@@ -567,6 +567,11 @@ void vyre_build_grid(vyre_builder *b, uint32_t rank, const vyre_value *extents,
   b->section = IN_BODY;
 }
 
+void builder_set_lanes(vyre_builder *b, uint32_t lanes) {
+  region *r = open_region(b, IN_BODY, "builder_set_lanes");
+  if (r) r->lanes = lanes;
+}
+
 vyre_mem vyre_build_shared(vyre_builder *b, const char *name, vyre_type type, uint32_t length) {
   region *r = open_region(b, IN_BODY, "vyre_build_shared");
   if (!r) return (vyre_mem){0};

@@ -25,6 +25,8 @@ uint32_t builder_shared_count(const vyre_builder *b);
 // What is built is a lowered program for this lower_target, which is copied: from now on operations
 // may promise preconditions (lowered.def). For src/lower alone.
 void builder_lower_for(vyre_builder *b, const void *target, size_t size);
+// The open region's x was this axis before it was lowered (analysis/axis.h).
+void builder_set_lanes(vyre_builder *b, uint32_t lanes);
 
 // Declares what `from` declares (name, fast, parameters, buffers with their header code), so that a
 // pass can go on with the regions. Parameter and buffer numbers stay the same.

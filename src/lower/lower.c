@@ -5,6 +5,7 @@
 // loop's body or what follows a block begins.
 #include "lower/lower.h"
 
+#include "analysis/axis.h"
 #include "base/error.h"
 #include "ir/math.h"
 #include "lower/recipe.h"
@@ -72,7 +73,10 @@ static void lower_body(lowering *l) {
 static vyre_status analyse(lowering *l, vyre_error *error) {
   bool wants_uniform =
       l->r->has_barrier && (l->target->polls_stop || !l->target->parts_at_barriers);
+  l->lanes = 0;
   if (!ranges_compute(&l->scratch, l->from, l->r, &l->ranges) ||
+      (l->target->runs_lanes_along_x &&
+       !axis_for_lanes(&l->scratch, l->from, l->r, &l->ranges, &l->lanes)) ||
       (wants_uniform && !uniformity_compute(l->from, l->r, &l->uniform)))
     return error_out_of_memory(error);
   return supported_region(l->from, l->r, l->target, &l->uniform, error);
@@ -83,8 +87,14 @@ static void build_region(lowering *l) {
   vyre_build_region_begin(l->b, r->name);
   lower_range(l, r->grid_code);
   ref grid[3];
-  for (int i = 0; i < 3; i++) grid[i] = builder_map_ref(l->b, l->from, r->grid[i], l->map);
-  vyre_build_grid(l->b, r->rank, grid, r->workgroup);
+  uint32_t workgroup[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    uint32_t axis = axis_turned(l->lanes, i);
+    grid[i] = builder_map_ref(l->b, l->from, r->grid[axis], l->map);
+    workgroup[i] = r->workgroup[axis];
+  }
+  vyre_build_grid(l->b, r->rank, grid, workgroup);
+  builder_set_lanes(l->b, l->lanes);
   l->shared_shift = builder_shared_count(l->b) - r->shared.first;
   for (uint32_t i = r->shared.first; i < r->shared.end; i++) {
     const shared_array *s = &l->from->shared[i];

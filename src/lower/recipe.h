@@ -21,6 +21,7 @@ typedef struct lowering {
   const lower_target *target;
   vyre_builder *b;
   const region *r; // of `from`; NULL in the header
+  uint32_t lanes;  // the axis of r that becomes x
   uint32_t origin; // the operation of `from` that is being lowered; 0: one that a recipe built
   uint8_t recipe;  // the one at work: its number plus 1
   uint32_t needed; // a bit per recipe: those that the target needs

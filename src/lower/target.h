@@ -47,6 +47,7 @@ typedef struct lower_target {
   bool has_only_cas;             // every atomic is compare-exchange
 
   // Launches.
+  bool runs_lanes_along_x; // neighbours along x share vectors, so memory should be in order there
   // Whole workgroups are started, also where they stick out of the grid along an axis of its rank.
   bool pads_grid;
   bool parts_at_barriers;     // a barrier that only some reach is an error, not a hang

@@ -420,6 +420,56 @@ static void test_a_loop_without_end_ends(void **state) {
   }
 }
 
+// ---- turned regions -----------------------------------------------------------------------------
+
+static vyre_program *parse(const char *text) {
+  vyre_program *p;
+  vyre_error error;
+  if (vyre_program_parse(text, strlen(text), "test", &p, &error) != VYRE_OK)
+    fail_msg("%s", error.message);
+  return p;
+}
+
+// Which axis becomes x: where memory is in order, where there are lanes to fill, and x unless
+// another is clearly better. Where it matters who comes first, nothing is turned.
+static void test_lanes_run_where_memory_is_in_order(void **state) {
+  (void)state;
+  static const struct {
+    const char *grid, *body;
+    uint32_t lanes;
+  } cases[] = {
+      {"grid(n, n)", "y[global_id.x * n + global_id.y] = 1", 1},
+      {"grid(n, n)", "y[global_id.y * n + global_id.x] = 1", 0},
+      {"grid(n)", "y[global_id.x * n] = 1", 0},
+      {"grid(n, n, n)", "y[global_id.x * n + global_id.y * 7 * n + global_id.z] = 1", 2},
+      {"grid(n, n, n)", "y[global_id.x * n + global_id.y + global_id.z * 7 * n] = 1", 1},
+      {"grid(n, n)", "y[global_id.x * 2 + global_id.y * 1000] = 1", 0},
+      {"grid(n, n)", "y[global_id.x * 100 + global_id.y] = 1", 1},
+      {"grid(n, 1)", "y[global_id.x * n + global_id.y] = 1", 0},
+      {"grid(n, n)", "y[global_id.x * n + global_id.y] = y[global_id.y * n + global_id.x]", 0},
+      {"grid(n, n)",
+       "var s: u32 = 0\n"
+       "for k in 0..n { s = s + y[global_id.x * n + k] * y[k * n + global_id.y] }\n"
+       "y[global_id.x + global_id.y * n] = s",
+       1},
+      {"grid(n, n)", "atomic_add(y[global_id.x * n + global_id.y], 1)", 0},
+      {"grid(n, n) workgroup(1, 64)", "y[local_id.x + local_id.y] = group_id.x", 1},
+      {"grid(n, n) workgroup(64, 1)", "y[local_id.x * n + local_id.y] = group_id.x", 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[600];
+    snprintf(text, sizeof text,
+             "program p(n: u32)\nbuffer y: u32[] readwrite\nregion r %s {\n%s\n}\n", cases[i].grid,
+             cases[i].body);
+    lower_target target = lower_lacking(RECIPE_turn);
+    vyre_program *p = parse(text), *out = lowered(p, &target);
+    if (out->regions[0].lanes != cases[i].lanes)
+      fail_msg("%s { %s }: %u", cases[i].grid, cases[i].body, out->regions[0].lanes);
+    vyre_program_release(out);
+    vyre_program_release(p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows_keep_their_meaning),
@@ -432,6 +482,7 @@ int main(void) {
       cmocka_unit_test(test_broken_promises_are_named),
       cmocka_unit_test(test_everything_ends_when_it_is_asked_to),
       cmocka_unit_test(test_a_loop_without_end_ends),
+      cmocka_unit_test(test_lanes_run_where_memory_is_in_order),
   };
   return cmocka_run_group_tests_name("lower", tests, NULL, NULL);
 }

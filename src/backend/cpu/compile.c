@@ -118,7 +118,7 @@ static bool unpack(const char *data, size_t size, uint32_t region_count, cpu_cod
   if (ok && code->remarks) code->remarks[h.remark_bytes - 1] = 0;
   for (uint32_t i = 0; ok && i < region_count; i++) {
     code->regions[i].symbol[sizeof code->regions[i].symbol - 1] = 0;
-    ok = code->regions[i].width && code->regions[i].rows;
+    ok = code->regions[i].width && code->regions[i].rows && code->regions[i].lanes < 3;
   }
   return ok;
 }

@@ -9,6 +9,7 @@
 #include "backend/cpu/compile.h"
 #include "backend/cpu/forms.h"
 #include "backend/cpu/host.h"
+#include "analysis/axis.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/error.h"
@@ -78,8 +79,8 @@ static bool run_boxes(void *context, uint64_t first, uint64_t end) {
 // gets several; the numbers are of the order that fills a first-level cache.
 enum { BOX_X = 4096, BOX_INVOCATIONS = 16384, BOXES_PER_THREAD = 4 };
 
-// Boxes that end inside of a vector would run lane by lane, and with fewer rows than are jammed each
-// row for itself: a launch shape is taken in whole ones of both.
+// Boxes that end inside of a vector would run lane by lane, and with fewer rows than are jammed
+// each row for itself: a launch shape is taken in whole ones of both.
 static uint32_t whole(uint32_t invocations, uint32_t unit) {
   return (invocations + unit - 1) / unit * unit;
 }
@@ -187,10 +188,10 @@ static vyre_status result_error(int result, const region *r, vyre_error *error) 
   return result < 0 ? error_out_of_memory(error) : VYRE_OK;
 }
 
-static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l, cpu_args *args,
-                              vyre_report *report, vyre_error *error) {
+static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
+                              const launch_region *shape, cpu_args *args, vyre_report *report,
+                              vyre_error *error) {
   const region *r = &s->program->regions[index];
-  const launch_region *shape = &l->regions[index];
   uint64_t start = clock_stamp();
   uint32_t threads = choose_threads(s, &s->regions[index], shape->invocations);
   args->is_alone = threads == 1;
@@ -259,6 +260,16 @@ static void place_transients(const vyre_program *p, const launch *l, block *b,
 
 // ---- dispatch -----------------------------------------------------------------------------------
 
+// The launch as the code sees it.
+static launch_region turned(const launch_region *shape, uint32_t lanes) {
+  launch_region out = *shape;
+  for (uint32_t i = 0; i < 3; i++) {
+    out.grid[i] = shape->grid[axis_turned(lanes, i)];
+    out.workgroup[i] = shape->workgroup[axis_turned(lanes, i)];
+  }
+  return out;
+}
+
 static vyre_status run_regions(cpu_state *s, const launch *l, const bound_buffer *buffers,
                                vyre_report *report, vyre_error *error) {
   volatile uint32_t stop = 0;
@@ -267,11 +278,11 @@ static vyre_status run_regions(cpu_state *s, const launch *l, const bound_buffer
   if (is_watched && !watchdog_arm(&w, l->deadline_ns, &stop)) return launch_thread_error(error);
   vyre_status status = VYRE_OK;
   for (uint32_t i = 0; i < s->program->region_count && status == VYRE_OK; i++) {
-    const launch_region *shape = &l->regions[i];
+    launch_region shape = turned(&l->regions[i], s->kernels.regions[i].lanes);
     cpu_args args = {.params = l->params, .buffers = buffers, .stop = &stop};
-    memcpy(args.grid, shape->grid, sizeof args.grid);
-    memcpy(args.workgroup, shape->workgroup, sizeof args.workgroup);
-    status = run_region(s, i, l, &args, report, error);
+    memcpy(args.grid, shape.grid, sizeof args.grid);
+    memcpy(args.workgroup, shape.workgroup, sizeof args.workgroup);
+    status = run_region(s, i, l, &shape, &args, report, error);
   }
   if (is_watched) watchdog_disarm(&w);
   return status;

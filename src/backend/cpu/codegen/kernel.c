@@ -291,6 +291,7 @@ bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
   LLVMDisposeBuilder(k.entry);
   out->width = plan.width;
   out->rows = plan.rows;
+  out->lanes = k.region->lanes;
   choose_tile(&k, &plan, out->tile_hint);
   write_remarks(&k, &plan);
   out->scratch_bytes = k.scratch_bytes;

@@ -244,6 +244,7 @@ static vyre_status check_size(const vyre_program *p, vyre_error *error) {
 // time limit is looked at in loops that may be long: all of that is the emitter's.
 static const lower_target cpu_target = {
     .name = "cpu",
+    .runs_lanes_along_x = true,
     .has_f64 = true,
     .has_i64 = true,
     .keeps_f32_subnormals = true,

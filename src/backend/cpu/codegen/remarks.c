@@ -64,7 +64,8 @@ static void write_phases(const kernel *k, const plan *plan, strbuf *out) {
 void write_remarks(const kernel *k, const plan *plan) {
   strbuf *out = &k->u->remarks;
   const char *name = k->region->name;
-  strbuf_printf(out, "%s: %u %s along x\n", name, plan->width, plan->width == 1 ? "lane" : "lanes");
+  strbuf_printf(out, "%s: %u %s along %c\n", name, plan->width, plan->width == 1 ? "lane" : "lanes",
+                "xyz"[k->region->lanes]);
   write_accesses(k, out);
   if (plan->is_large)
     strbuf_printf(out, "%s: one lane: as vectors it would be too much code\n", name);
