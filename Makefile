@@ -68,6 +68,9 @@ conform: build ## compare all backends with the reference for CONFORM_SECONDS (6
 	@$(BUILD)/vyre conform --seconds $(CONFORM_SECONDS) --seed $(CONFORM_SEED) \
 	  --out build/conform-failures examples/*.vyre tests/conform/*.vyre
 
+real-kernels: build ## which kernels of real projects are read (PROJECTS="darktable silx ..." picks some)
+	@scripts/real-kernels --vyre $(BUILD)/vyre $(PROJECTS)
+
 random: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on the CPU backend, beside ref
 	@tests/random-cpu $(BUILD) $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED)
 

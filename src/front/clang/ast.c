@@ -227,6 +227,7 @@ void ast_function(unit *u, function *f) {
   cursors kids = ast_kids(u, f->cursor);
   for (uint32_t i = 0; i < kids.count; i++)
     if (clang_getCursorKind(kids.at[i]) == CXCursor_CompoundStmt) f->body = ast_stmt(u, kids.at[i]);
+  if (f->body) ast_structure(u, f->body);
 }
 
 const char *ast_free_name(unit *u, const function *f, const char *name) {

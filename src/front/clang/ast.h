@@ -27,6 +27,7 @@ typedef enum node_kind {
   N_INIT,       // { ... }
   N_DESIGNATOR, // in N_INIT: path; the last kid is the value
   N_COMPOUND,   // (T){ ... }: kid is N_INIT
+  N_STATEMENT,  // ({ ... }): kid is S_BLOCK, whose last statement gives the value
   // Statements
   S_BLOCK,
   S_DECL, // decl
@@ -41,6 +42,9 @@ typedef enum node_kind {
   S_BREAK,
   S_CONTINUE,
   S_RETURN, // kid or none
+  S_LABEL,  // name, jumps; kid. Only jumped to from before it, in its block
+  S_GOTO,   // name
+  S_STATES, // what became of other gotos: declarations of what it uses, then its loop
 } node_kind;
 
 typedef struct node node;
@@ -97,6 +101,7 @@ struct node {
     struct {
       function *callee;
       const char *name;
+      uint32_t jumps; // S_LABEL: gotos that lead to it
     };
     struct {
       designator *path;
@@ -152,6 +157,8 @@ void ast_extent(CXCursor cursor, uint32_t *first, uint32_t *end);
 node *ast_node(unit *u, node_kind kind, CXCursor cursor, uint32_t kid_count);
 node *ast_expr(unit *u, CXCursor cursor);
 node *ast_stmt(unit *u, CXCursor cursor);
+void ast_structure(unit *u, node *body);  // replaces gotos of a function that are no way out
+bool ast_leaves(const node *s);           // whether a jump in it leads out of it
 node *ast_skip_casts(node *n);            // the expression under casts
 decl *ast_decl(unit *u, CXCursor cursor); // of a variable or parameter, made on first sight
 _Noreturn void ast_refuse(unit *u, CXCursor cursor, const char *what, const char *fix);

@@ -373,6 +373,20 @@ static node *unexposed(unit *u, CXCursor cursor) {
   ast_refuse(u, cursor, "an expression of unknown shape", "write it in a simpler way");
 }
 
+static node *statement(unit *u, CXCursor cursor) {
+  cursors kids = ast_kids(u, cursor);
+  node *n = leaf_node(u, N_STATEMENT, cursor);
+  n->count = 1;
+  n->kid = UNIT_ARRAY(u, 1, node *);
+  if (kids.count != 1)
+    ast_refuse(u, cursor, "an expression of unknown shape", "write it in a simpler way");
+  n->kid[0] = ast_stmt(u, kids.at[0]);
+  if (ast_leaves(n->kid[0]))
+    ast_refuse(u, cursor, "a jump in a statement that is used as an expression",
+               "put the statement before the expression");
+  return n;
+}
+
 static node *expr(unit *u, CXCursor cursor) {
   switch (clang_getCursorKind(cursor)) {
   case CXCursor_IntegerLiteral: return integer_literal(u, cursor);
@@ -399,8 +413,7 @@ static node *expr(unit *u, CXCursor cursor) {
   case CXCursor_InitListExpr: return init_list(u, cursor);
   case CXCursor_CallExpr: return call(u, cursor);
   case CXCursor_UnexposedExpr: return unexposed(u, cursor);
-  case CXCursor_StmtExpr:
-    ast_refuse(u, cursor, "a statement used as an expression", "put it into a function");
+  case CXCursor_StmtExpr: return statement(u, cursor);
   case CXCursor_BlockExpr: ast_refuse(u, cursor, "a block", "put it into a function");
   case CXCursor_AddrLabelExpr: ast_refuse(u, cursor, "the address of a label", "use if and loops");
   default: {

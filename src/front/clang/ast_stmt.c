@@ -135,6 +135,20 @@ static node *do_loop(unit *u, CXCursor cursor) {
   return n;
 }
 
+static node *jump(unit *u, CXCursor cursor) {
+  cursors kids = ast_kids(u, cursor);
+  want(u, cursor, kids, 1);
+  node *n = ast_node(u, S_GOTO, cursor, 0);
+  n->name = unit_string(u, clang_getCursorSpelling(kids.at[0]));
+  return n;
+}
+
+static node *label(unit *u, CXCursor cursor) {
+  node *n = simple(u, S_LABEL, cursor, 1, 1, 0);
+  n->name = unit_string(u, clang_getCursorSpelling(cursor));
+  return n;
+}
+
 static node *stmt(unit *u, CXCursor cursor) {
   enum CXCursorKind kind = clang_getCursorKind(cursor);
   if (clang_isExpression(kind)) return expression(u, cursor);
@@ -153,11 +167,10 @@ static node *stmt(unit *u, CXCursor cursor) {
   case CXCursor_ContinueStmt: return ast_node(u, S_CONTINUE, cursor, 0);
   case CXCursor_NullStmt: return ast_node(u, S_BLOCK, cursor, 0);
   case CXCursor_UnexposedStmt: return attributed(u, cursor);
-  case CXCursor_GotoStmt:
+  case CXCursor_GotoStmt: return jump(u, cursor);
+  case CXCursor_LabelStmt: return label(u, cursor);
   case CXCursor_IndirectGotoStmt:
-    ast_refuse(u, cursor, "goto", "use if, loops, break, continue and return");
-  case CXCursor_LabelStmt:
-    ast_refuse(u, cursor, "a label", "use if, loops, break, continue and return");
+    ast_refuse(u, cursor, "a goto to a computed place", "use goto with a label, or switch");
   case CXCursor_GCCAsmStmt:
   case CXCursor_MSAsmStmt: ast_refuse(u, cursor, "assembly", "write it in OpenCL C");
   default: {

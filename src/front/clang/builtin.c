@@ -70,7 +70,7 @@ value builtin(lowering *l, node *n) {
   if (n->count > MOST_OPERANDS || (row && (n->count < row->least || n->count > row->most)))
     refuse(l, n);
   for (uint32_t i = 0; i < n->count; i++) {
-    if (row && row->whole == special_number) continue; // its operand is a string
+    if (row && (row->whole == special_number || row->whole == no_effect)) continue;
     args[i] = rvalue(l, n->kid[i]);
     if (row && row->each && !type_is_arithmetic(args[i].type)) refuse(l, n);
   }
@@ -82,6 +82,19 @@ value builtin(lowering *l, node *n) {
     return v;
   }
   return row->each ? each(l, n, args, row) : row->whole(l, n, args, row->what);
+}
+
+// ---- hints to a compiler -----------------------------------------------------------------------
+
+// Its operands are not evaluated.
+value no_effect(lowering *l, node *n, const value *args, int what) {
+  (void)args, (void)what;
+  return value_new(l, n->type, n->offset);
+}
+
+value first_operand(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  return value_convert(l, args[0], n->type, n->offset);
 }
 
 // ---- work items ---------------------------------------------------------------------------------

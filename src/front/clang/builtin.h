@@ -9,6 +9,9 @@
 
 enum { MOST_OPERANDS = 8 };
 
+// Kinds of products of four 8-bit integers: of vectors, or packed into one of 32 bits.
+enum { DOT_SATURATES = 1, DOT_PACKED = 2, DOT_SIGNED_X = 4, DOT_SIGNED_Y = 8 };
+
 // `x` are the operands of one lane; `what` is the row's number, for functions that serve several.
 typedef ref each_function(lowering *l, const ref *x, int what);
 typedef value whole_function(lowering *l, node *n, const value *args, int what);
@@ -31,6 +34,7 @@ extern const uint32_t builtin_row_count;
 #include "front/clang/builtins.def"
 
 // Shared between the files of builtins.
+ref group_linear_id(lowering *l, vyre_type type); // of the invocation in its workgroup
 ref each_ldexp(lowering *l, const ref *x, int what);
 ref e_is_nan(lowering *l, ref x);
 ref e_sign_bit(lowering *l, ref x); // whether it is set

@@ -179,3 +179,89 @@ ref each_degrees(lowering *l, const ref *x, int what) {
   double factor = what ? 0.017453292519943295769 : 57.295779513082320877;
   return two(l, VYRE_OP_MUL, e_float(l, e_type(l, x[0]), factor), x[0]);
 }
+
+// ---- bits ---------------------------------------------------------------------------------------
+
+// Exchanges groups of `bits` bits with their neighbours.
+static ref exchange(lowering *l, ref x, unsigned bits) {
+  vyre_type type = e_type(l, x);
+  uint64_t low = 0;
+  for (unsigned at = 0; at < type_bits(type); at += 2 * bits)
+    low |= ((UINT64_MAX >> (64 - bits)) << at);
+  ref mask = e_const(l, type, low), count = e_const(l, type, bits);
+  ref up = e_binary(l, VYRE_OP_SHL, e_binary(l, VYRE_OP_AND, x, mask), count);
+  ref down = e_binary(l, VYRE_OP_AND, e_binary(l, VYRE_OP_SHR, x, count), mask);
+  return e_binary(l, VYRE_OP_OR, up, down);
+}
+
+static ref reverse(lowering *l, ref x, unsigned from) {
+  vyre_type type = e_type(l, x), word = type_unsigned(type_bytes(type));
+  x = e_bits(l, word, x);
+  for (unsigned bits = from; bits < type_bits(type); bits *= 2) x = exchange(l, x, bits);
+  return e_bits(l, type, x);
+}
+
+ref each_bswap(lowering *l, const ref *x, int what) {
+  (void)what;
+  return reverse(l, x[0], 8);
+}
+
+ref each_bit_reverse(lowering *l, const ref *x, int what) {
+  (void)what;
+  return reverse(l, x[0], 1);
+}
+
+// The lowest `count` bits set; of none for 0, of all for the width.
+static ref low_bits(lowering *l, vyre_type word, ref count) {
+  ref n = e_convert(l, word, count), width = e_const(l, word, type_bits(word));
+  ref shift = e_binary(l, VYRE_OP_SUB, width, n);
+  ref some = e_binary(l, VYRE_OP_SHR, e_int(l, word, -1), shift); // modulo the width: wrong for 0
+  ref is_none = e_binary(l, VYRE_OP_EQ, n, e_zero(l, word));
+  return e_select(l, is_none, e_zero(l, word), some);
+}
+
+ref each_bitfield_insert(lowering *l, const ref *x, int what) {
+  (void)what;
+  vyre_type type = e_type(l, x[0]), word = type_unsigned(type_bytes(type));
+  ref shift = e_convert(l, word, x[2]);
+  ref mask = e_binary(l, VYRE_OP_SHL, low_bits(l, word, x[3]), shift);
+  ref kept = e_binary(l, VYRE_OP_AND, e_bits(l, word, x[0]), e_unary(l, VYRE_OP_NOT, mask));
+  ref put = e_binary(l, VYRE_OP_SHL, e_bits(l, word, x[1]), shift);
+  return e_bits(l, type, e_binary(l, VYRE_OP_OR, kept, e_binary(l, VYRE_OP_AND, put, mask)));
+}
+
+ref each_bitfield_extract(lowering *l, const ref *x, int what) {
+  unsigned bytes = type_bytes(e_type(l, x[0]));
+  vyre_type word = type_unsigned(bytes);
+  ref shift = e_convert(l, word, x[1]), mask = low_bits(l, word, x[2]);
+  ref made = e_binary(l, VYRE_OP_SHR, e_bits(l, word, x[0]), shift);
+  made = e_binary(l, VYRE_OP_AND, made, mask);
+  if (!what) return made;
+  // (made ^ sign) - sign carries the highest bit of the field up.
+  ref sign = e_binary(l, VYRE_OP_SUB, mask, e_binary(l, VYRE_OP_SHR, mask, e_const(l, word, 1)));
+  made = e_binary(l, VYRE_OP_SUB, e_binary(l, VYRE_OP_XOR, made, sign), sign);
+  return e_bits(l, type_signed(bytes), made);
+}
+
+// ---- products of 8-bit integers -----------------------------------------------------------------
+
+static ref dot_lane(lowering *l, const value *v, uint32_t i, bool is_signed, int what,
+                    vyre_type to) {
+  if (!(what & DOT_PACKED)) return e_convert(l, to, v->at[i].v);
+  ref byte = e_binary(l, VYRE_OP_SHR, v->at[0].v, e_const(l, e_type(l, v->at[0].v), 8 * i));
+  return e_convert(l, to, e_convert(l, is_signed ? VYRE_I8 : VYRE_U8, byte));
+}
+
+value integer_dot(lowering *l, node *n, const value *args, int what) {
+  vyre_type type = n->type->scalar;
+  uint32_t lanes = what & DOT_PACKED ? 4 : args[0].type->count;
+  ref sum = 0;
+  for (uint32_t i = 0; i < lanes; i++) {
+    ref x = dot_lane(l, &args[0], i, what & DOT_SIGNED_X, what, type);
+    ref y = dot_lane(l, &args[1], i, what & DOT_SIGNED_Y, what, type);
+    ref product = e_binary(l, VYRE_OP_MUL, x, y);
+    sum = sum ? e_binary(l, VYRE_OP_ADD, sum, product) : product;
+  }
+  if (what & DOT_SATURATES) sum = each_add_sat(l, (ref[]){sum, args[2].at[0].v}, 0);
+  return value_scalar(l, sum);
+}

@@ -110,17 +110,51 @@ value memory_compare_exchange(lowering *l, node *n, const value *args, int what)
   return value_convert(l, value_scalar(l, two(l, VYRE_OP_EQ, old, expected)), n->type, n->offset);
 }
 
-// ---- copies by the workgroup --------------------------------------------------------------------
-
-static ref linear_local_id(lowering *l, vyre_type type) {
-  ref made = 0;
-  for (uint32_t i = l->rank; i > 0; i--) {
-    ref id = e_convert(l, type, vyre_build_id(l->b, VYRE_OP_LOCAL_ID, i - 1));
-    ref size = e_const(l, type, l->workgroup[i - 1]);
-    made = made ? two(l, VYRE_OP_ADD, two(l, VYRE_OP_MUL, made, size), id) : id;
-  }
-  return made;
+// An atomic_flag is an int that is 0 or 1.
+value memory_flag(lowering *l, node *n, const value *args, int what) {
+  value old = atomic(l, n, args, VYRE_OP_ATOMIC_EXCHANGE, e_int(l, VYRE_I32, what));
+  return what ? old : value_new(l, n->type, n->offset);
 }
+
+// ---- address spaces -----------------------------------------------------------------------------
+
+static addr_space space_of(const base *b) {
+  return b->kind == B_NULL ? SPACE_GENERIC : b->space;
+}
+
+// Whether the pointer points into memory of the space.
+static ref is_in_space(lowering *l, const pointer *p, addr_space space) {
+  ref any = vyre_build_bool(l->b, false);
+  for (uint32_t i = 0; i < p->set->count; i++) {
+    if (space_of(p->set->at[i]) != space) continue;
+    if (p->set->count == 1) return vyre_build_bool(l->b, true);
+    any = e_or(l, any, pointer_is_in(l, p, i));
+  }
+  return any;
+}
+
+// to_global, to_local, to_private: the pointer, or null when it points elsewhere.
+value memory_to_space(lowering *l, node *n, const value *args, int what) {
+  const pointer *p = pointer_arg(l, n, &args[0]);
+  ref is_it = is_in_space(l, p, (addr_space)what);
+  uint64_t known;
+  pointer null = pointer_null(l);
+  if (e_is_const(l, is_it, &known)) return value_pointer(l, n->type, known ? *p : null);
+  return value_pointer(l, n->type, pointer_select(l, is_it, p, &null));
+}
+
+value memory_get_fence(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  enum { LOCAL_FENCE = 1, GLOBAL_FENCE = 2 };
+  const pointer *p = pointer_arg(l, n, &args[0]);
+  vyre_type type = n->type->scalar;
+  ref made =
+      e_select(l, is_in_space(l, p, SPACE_GLOBAL), e_const(l, type, GLOBAL_FENCE), e_zero(l, type));
+  return value_scalar(
+      l, e_select(l, is_in_space(l, p, SPACE_LOCAL), e_const(l, type, LOCAL_FENCE), made));
+}
+
+// ---- copies by the workgroup --------------------------------------------------------------------
 
 // Each invocation copies its share now; the barrier is where the events are waited for.
 value memory_copy(lowering *l, node *n, const value *args, int what) {
@@ -129,7 +163,7 @@ value memory_copy(lowering *l, node *n, const value *args, int what) {
   ref count = args[2].at[0].v;
   vyre_type index = e_type(l, count);
   uint64_t step = (uint64_t)l->workgroup[0] * l->workgroup[1] * l->workgroup[2];
-  ref k = vyre_build_for(l->b, linear_local_id(l, index), count, e_const(l, index, step));
+  ref k = vyre_build_for(l->b, group_linear_id(l, index), count, e_const(l, index, step));
   ref far = what ? two(l, VYRE_OP_MUL, k, e_convert(l, index, args[3].at[0].v)) : k;
   bool is_gather = args[0].type->space == SPACE_LOCAL; // the stride is that of global memory
   place source = {.type = type, .at = pointer_add(l, *from, is_gather ? far : k, type->size)};

@@ -112,7 +112,7 @@ static ref length_of(lowering *l, const value *x) {
 }
 
 value geometric_dot(lowering *l, node *n, const value *args, int what) {
-  (void)n, (void)what;
+  if (type_is_int(n->type->scalar)) return integer_dot(l, n, args, what);
   return value_scalar(l, dot_of(l, &args[0], &args[1]));
 }
 

@@ -38,10 +38,10 @@ static node *take_labels(lowering *l, choice *c, node *s) {
   return s;
 }
 
-static void hoist(lowering *l, node *s) {
+void lower_hoist(lowering *l, node *s) {
   if (s->kind == S_BLOCK && s->count && s->kid[0]->kind == S_DECL) {
     for (uint32_t i = 0; i < s->count; i++)
-      if (s->kid[i]->kind == S_DECL) hoist(l, s->kid[i]);
+      if (s->kid[i]->kind == S_DECL) lower_hoist(l, s->kid[i]);
   } else if (s->kind == S_DECL && s->decl->space == SPACE_PRIVATE) {
     decl *d = s->decl;
     base *b = base_of_decl(l, d);
@@ -58,7 +58,7 @@ static void cut(lowering *l, choice *c, node *body) {
     // Other segments can see a declaration of this one.
     if (s->kind == S_DECL || (s->kind == S_BLOCK && s->count && s->kid[0]->kind == S_DECL &&
                               s->offset == s->kid[0]->offset))
-      hoist(l, s);
+      lower_hoist(l, s);
     if (!c->count) continue; // before the first label: never runs
     segment *g = &c->at[c->count - 1];
     UNIT_PUSH(l->u, g->list, g->count, g->capacity, s);

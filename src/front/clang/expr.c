@@ -20,7 +20,8 @@ static uint32_t pure_size(lowering *l, const node *n) {
   case N_CALL:
     if (n->callee || !builtin_is_pure(n->name)) return impure;
     break;
-  case N_COMPOUND: return impure; // declares an object
+  case N_COMPOUND: // declares an object
+  case N_STATEMENT: return impure;
   case N_INDEX:
     if (n->kid[0]->type->kind == T_VECTOR) return impure; // may declare one
     break;
@@ -228,6 +229,14 @@ static value cast(lowering *l, node *n) {
   return value_convert(l, rvalue(l, kid), n->type, n->offset);
 }
 
+static value statement(lowering *l, node *n) {
+  node *block = n->kid[0], *last = block->count ? block->kid[block->count - 1] : NULL;
+  bool has_value = n->type->kind != T_VOID && last && last->kind == S_EXPR;
+  lower_list(l, block->kid, block->count - has_value);
+  return has_value ? value_convert(l, rvalue(l, last->kid[0]), n->type, n->offset)
+                   : value_new(l, n->type, n->offset);
+}
+
 static value dispatch(lowering *l, node *n) {
   switch (n->kind) {
   case N_INT:
@@ -242,6 +251,7 @@ static value dispatch(lowering *l, node *n) {
   case N_CALL: return n->callee ? call(l, n) : builtin(l, n);
   case N_INIT: return init_value(l, n->type, n);
   case N_COMPOUND: return init_value(l, n->type, n->kid[0]);
+  case N_STATEMENT: return statement(l, n);
   case N_AS_TYPE: return bits_as(l, rvalue(l, n->kid[0]), 0, n->type, n->offset);
   case N_NAME:
   case N_INDEX:

@@ -85,12 +85,12 @@ static bool lower_general_for(lowering *l, node *s) {
   return true;
 }
 
-static bool contains_break(const node *s) {
-  if (!s || s->kind < S_BLOCK || s->kind == S_FOR || s->kind == S_WHILE || s->kind == S_DO)
-    return false;
-  if (s->kind == S_BREAK || s->kind == S_RETURN) return true;
+static bool contains_break(const node *s, bool in_loop) {
+  if (!s || s->kind < S_BLOCK) return false;
+  if (s->kind == S_GOTO || (!in_loop && (s->kind == S_BREAK || s->kind == S_RETURN))) return true;
+  if (s->kind == S_FOR || s->kind == S_WHILE || s->kind == S_DO) in_loop = true;
   for (uint32_t i = 0; i < s->count; i++)
-    if (contains_break(s->kid[i])) return true;
+    if (contains_break(s->kid[i], in_loop)) return true;
   return false;
 }
 
@@ -201,7 +201,7 @@ static bool plan_count(lowering *l, node *s, count_plan *plan) {
   base *b = base_of_decl(l, c->counter);
   if (c->counter->address_taken || b->in_memory || b->is_mutable) return false;
   // After a break the counter is what it was then.
-  if (counter_is_used_after(c) && contains_break(s->kid[3])) return false;
+  if (counter_is_used_after(c) && contains_break(s->kid[3], false)) return false;
   if (!is_pure(l, c->lo) || !is_pure(l, c->hi) || !is_invariant(c->hi, s->kid[3])) return false;
   plan->step = constant_step(l, c->step);
   if (!plan->step) return false;

@@ -21,11 +21,13 @@ typedef struct context {
 
 // Where a jump leads that the IR does not have. The jump skips what follows by nesting it into
 // `else`, or by a flag that is tested.
-typedef enum label_kind { LABEL_RETURN, LABEL_BREAK, LABEL_CONTINUE } label_kind;
+typedef enum label_kind { LABEL_RETURN, LABEL_BREAK, LABEL_CONTINUE, LABEL_GOTO } label_kind;
 
 typedef struct label {
   struct label *outer;
   label_kind kind;
+  const context *ctx;
+  const char *name; // LABEL_GOTO
   bool *needs_flag; // a fact
   vyre_var flag;
   uint32_t loop_depth;
@@ -131,6 +133,7 @@ bool lower_for(lowering *l, node *s);
 bool lower_while(lowering *l, node *s);
 bool lower_do(lowering *l, node *s);
 bool lower_switch(lowering *l, node *s);
+void lower_hoist(lowering *l, node *s); // declares what a declaration declares, with no value yet
 // What the labels were when a statement began.
 typedef struct pending {
   uint32_t *jumps;

@@ -11,9 +11,9 @@
 // ---- labels -------------------------------------------------------------------------------------
 
 label label_begin(lowering *l, label_kind kind, const void *key) {
-  label made = {.outer = l->labels, .kind = kind, .loop_depth = l->loop_depth};
+  label made = {.outer = l->labels, .kind = kind, .loop_depth = l->loop_depth, .ctx = l->ctx};
   made.needs_flag = fact(l, key, FACT_LABEL + 8 * (int)kind, sizeof(bool));
-  static const char *const names[] = {"returned", "broken", "continued"};
+  static const char *const names[] = {"returned", "broken", "continued", "left"};
   if (*made.needs_flag) made.flag = vyre_build_var(l->b, names[kind], vyre_build_bool(l->b, false));
   return made;
 }
@@ -74,22 +74,32 @@ void loop_end(lowering *l, const pending *p) {
 // ---- whether a statement ends -------------------------------------------------------------------
 
 static bool list_completes(node *const *list, uint32_t count) {
+  bool made = true; // a label is where control comes in again
   for (uint32_t i = 0; i < count; i++)
-    if (!completes(list[i])) return false;
-  return true;
+    made = (made || (list[i]->kind == S_LABEL && list[i]->jumps)) && completes(list[i]);
+  return made;
 }
 
 bool completes(const node *s) {
   switch (s->kind) {
   case S_RETURN:
+  case S_GOTO:
   case S_BREAK:
   case S_CONTINUE: return false;
   case S_BLOCK: return list_completes(s->kid, s->count);
   case S_IF: return !s->kid[2] || completes(s->kid[1]) || completes(s->kid[2]);
   case S_CASE:
+  case S_LABEL:
   case S_DEFAULT: return completes(s->kid[0]);
   default: return true;
   }
+}
+
+static label *goto_label(const lowering *l, const node *s) {
+  label *to = l->labels;
+  while (to && (to->kind != LABEL_GOTO || to->ctx != l->ctx || strcmp(to->name, s->name)))
+    to = to->outer;
+  return to;
 }
 
 static label *return_label(const lowering *l) {
@@ -109,6 +119,7 @@ static bool may_jump(const lowering *l, const node *s, bool in_loop, bool in_swi
   if (!s || s->kind < S_BLOCK) return false;
   switch (s->kind) {
   case S_RETURN: return is_here(l, return_label(l));
+  case S_GOTO: return is_here(l, goto_label(l, s));
   case S_BREAK: return !in_loop && !in_switch && is_here(l, l->break_to);
   case S_CONTINUE: return !in_loop && is_here(l, l->continue_to);
   case S_FOR:
@@ -139,6 +150,7 @@ static label *bare_jump(const lowering *l, const node *s) {
   return s->kind == S_BREAK                  ? l->break_to
          : s->kind == S_CONTINUE             ? l->continue_to
          : s->kind == S_RETURN && !s->kid[0] ? return_label(l)
+         : s->kind == S_GOTO                 ? goto_label(l, s)
                                              : NULL;
 }
 
@@ -176,7 +188,35 @@ static bool leaves_on_one_side(const node *s) {
   return s->kind == S_IF && (!completes(s->kid[1]) || (s->kid[2] && !completes(s->kid[2])));
 }
 
+// What comes before a label that is jumped to, which is where it can be left. What it declares can
+// be used behind the label.
+static bool lower_to_label(lowering *l, node **list, uint32_t count, node *at) {
+  label *tail = l->tail;
+  label out = label_begin(l, LABEL_GOTO, at);
+  out.name = at->name;
+  l->labels = l->tail = &out;
+  bool is_open = true;
+  for (uint32_t i = 0; i < count; i++) {
+    is_open = is_open && !may_jump(l, list[i], false, false);
+    if (!is_open) lower_hoist(l, list[i]);
+  }
+  bool falls = lower_list(l, list, count);
+  label_end(l, &out);
+  l->tail = tail;
+  return falls || out.jumps;
+}
+
 bool lower_list(lowering *l, node **list, uint32_t count) {
+  for (uint32_t i = count; i-- > 0;) { // the last label is the outermost
+    if (list[i]->kind != S_LABEL || !list[i]->jumps || goto_label(l, list[i])) continue;
+    pending p = pending_begin(l);
+    if (!lower_to_label(l, list, i, list[i])) return false;
+    ref flag = pending_flag(l, &p); // of jumps that lead further
+    if (flag) vyre_build_if(l->b, e_not(l, flag));
+    bool falls = lower_rest(l, list[i]->kid[0], list + i + 1, count - i - 1);
+    if (flag) vyre_build_end(l->b);
+    return falls;
+  }
   for (uint32_t i = 0; i < count; i++) {
     node *s = list[i];
     bool jumps = may_jump(l, s, false, false);
@@ -324,6 +364,11 @@ bool lower_stmt(lowering *l, node *s) {
       vyre_build_continue(l->b);
     return false;
   case S_RETURN: return lower_return(l, s);
+  case S_GOTO: jump(l, goto_label(l, s)); return false;
+  case S_LABEL: return lower_stmt(l, s->kid[0]);
+  case S_STATES:
+    for (uint32_t i = 0; i + 1 < s->count; i++) lower_hoist(l, s->kid[i]);
+    return lower_stmt(l, s->kid[s->count - 1]);
   case S_CASE:
   case S_DEFAULT:
     lower_refuse(l, s->offset, "a case label inside of another statement",

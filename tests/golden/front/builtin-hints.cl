@@ -1,0 +1,25 @@
+// Hints to a compiler, which are not needed; functions of clang on bits.
+// RUN: clcompare %s:hints --grid 64 x=rand:64:0:100 o=zeros:64
+// RUN: clcompare %s:bits --grid 64 x=u32:bits:64 y=u64:bits:64 o=zeros:64 w=zeros:64
+// CHECK: hints: ok
+// CHECK: bits: ok
+kernel void hints(global const int *x, global int *o) {
+  int i = get_global_id(0), n = x[i];
+  __builtin_assume(n >= 0);
+  if (__builtin_expect(n > 50, 0)) n -= 50;
+  switch (n % 3) {
+  case 0: o[i] = 1; break;
+  case 1: o[i] = 2; break;
+  case 2: o[i] = 3; break;
+  default: __builtin_unreachable();
+  }
+}
+
+kernel void bits(global const uint *x, global const ulong *y, global uint *o, global ulong *w) {
+  int i = get_global_id(0);
+  uint a = x[i] | 1;
+  ulong b = y[i] | 1;
+  o[i] = __builtin_bswap32(a) + __builtin_popcount(a) + __builtin_clz(a) + __builtin_ctz(a);
+  w[i] = __builtin_bswap64(b) + __builtin_popcountll(b) + __builtin_clzl(b) + __builtin_ctzl(b) +
+         __builtin_bswap16((ushort)a);
+}
