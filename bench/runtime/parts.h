@@ -21,6 +21,8 @@ void must(vyre_status status, const vyre_error *error);
 vyre_program *parse(const char *name, const char *text);
 vyre_program *parse_kernel(const char *name);     // of bench/kernels
 double median_of(double *values, uint32_t count); // sorts them
+// Whether the command line names the word, or none of its kind.
+bool is_picked(const char *word, bool (*is_of_kind)(const char *word));
 
 // A Vulkan device driven by hand: one dispatch of an empty shader, submitted and waited for.
 bool vulkan_open(void); // false: there is none

@@ -27,6 +27,10 @@ static const shape shapes[WORKLOADS] = {
     {"sgemv", {0}, "S", "QSS", 0},
 };
 
+const char *workload_name(uint32_t which) {
+  return shapes[which].name;
+}
+
 static uint32_t extent(char kind, uint32_t n) {
   uint32_t root = (uint32_t)sqrt((double)n);
   return kind == 'N' ? n : kind == 'S' ? root : kind == 'Q' ? root * root : 256;

@@ -16,6 +16,7 @@ typedef struct workload {
   vyre_dispatch_args args;
 } workload;
 
+const char *workload_name(uint32_t which);
 void workload_init(workload *w, uint32_t which, uint32_t n);
 void workload_fini(workload *w);
 
