@@ -72,6 +72,13 @@ static const char *backend_of(subject *s) {
   return p ? atomic_load(&p->current)->code->backend : "";
 }
 
+static void explain(subject *s) {
+  char *text;
+  if (vyre_kernel_explain(s->kernel, &text, NULL) != VYRE_OK) return;
+  fputs(text, stdout);
+  vyre_free(text);
+}
+
 // ---- following ----------------------------------------------------------------------------------
 
 // Dispatches until the backend is `wanted`: within 200 of them, or a second.
@@ -86,6 +93,7 @@ static bool follow(subject *s, const char *what, const char *wanted, uint32_t mo
   bool ok = !strcmp(backend_of(s), wanted) && (count <= most || (most == 200 && seconds <= 1));
   printf("  %-48s %6u dispatches, %6.3f s  at most %u%s  %s\n", what, count, seconds, most,
          most == 200 ? " or 1 s" : "", ok ? "ok" : "MISSED");
+  if (!ok) explain(s);
   return ok;
 }
 
@@ -103,8 +111,11 @@ static bool is_best(subject *s, const char *backend) {
     theirs[i] = median_run_ns(&told, EACH);
   }
   double ratio = median_of(ours, ROUNDS_OF) / median_of(theirs, ROUNDS_OF);
+  bool ok = bench_at_most("settled, over the best backend alone", ratio, 1.05, "x");
+  if (!ok) explain(s);
+  if (!ok) explain(&told);
   vyre_runtime_free(told.rt);
-  return bench_at_most("settled, over the best backend alone", ratio, 1.05, "x");
+  return ok;
 }
 
 static const vyre_runtime_options soon = {.learn_after = 4};

@@ -11,8 +11,9 @@ static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   watch *armed;
+  uint64_t until_ns; // the thread sleeps; UINT64_MAX: until it is woken
   bool is_running;
-} dog = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} dog = {.lock = PTHREAD_MUTEX_INITIALIZER, .until_ns = UINT64_MAX};
 
 // Raises what is due and returns the next deadline, UINT64_MAX when there is none.
 static uint64_t raise_due(uint64_t now) {
@@ -30,7 +31,7 @@ static void *keep_watch(void *unused) {
   (void)unused;
   pthread_mutex_lock(&dog.lock);
   for (;;) {
-    uint64_t next = raise_due(clock_now_ns());
+    uint64_t next = dog.until_ns = raise_due(clock_now_ns());
     if (next == UINT64_MAX) {
       pthread_cond_wait(&dog.changed, &dog.lock);
       continue;
@@ -45,6 +46,7 @@ static void *keep_watch(void *unused) {
 static void begin_anew(void) {
   dog.armed = NULL;
   dog.is_running = false;
+  dog.until_ns = UINT64_MAX;
   pthread_mutex_init(&dog.lock, NULL);
 }
 
@@ -71,7 +73,8 @@ bool watchdog_arm(watch *w, uint64_t deadline_ns, volatile uint32_t *flag) {
   if (ok) {
     *w = (watch){dog.armed, deadline_ns, flag};
     dog.armed = w;
-    pthread_cond_signal(&dog.changed);
+    // To wake a thread costs more than many a dispatch, and most end long before their limit.
+    if (deadline_ns < dog.until_ns) pthread_cond_signal(&dog.changed);
   }
   pthread_mutex_unlock(&dog.lock);
   return ok;

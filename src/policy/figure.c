@@ -20,15 +20,22 @@ static void push_recent(figure *f, uint64_t ns) {
   f->recent[0] = ns;
 }
 
-static void add_sample(figure *f, uint64_t ns) {
-  double delta = (double)ns - f->mean;
+static void add_sample(figure *f, double ns) {
+  double delta = ns - f->mean;
   f->count++;
   f->mean += delta / (double)f->count;
-  f->m2 += delta * ((double)ns - f->mean);
+  f->m2 += delta * (ns - f->mean);
 }
 
 static double clamp(double x) {
   return x > CLAMP ? CLAMP : x < -CLAMP ? -CLAMP : x;
+}
+
+// A single sample counts for at most a factor of four in the mean too: where a run takes less than
+// a microsecond, one in a thousand that was interrupted for a millisecond would be all of it.
+static double counted(const figure *f, uint64_t ns) {
+  double most = exp2(f->log_mean + CLAMP);
+  return f->count >= SETTLED && (double)ns > most ? most : (double)ns;
 }
 
 // Those that showed the change are the first of what comes after it.
@@ -37,7 +44,7 @@ static void begin_anew(figure *f, int samples) {
   if (f->count > SETTLED + FIGURE_ENOUGH && (best == 0 || f->mean < best)) best = f->mean;
   figure fresh = {.best_ns = best};
   for (int i = samples - 1; i >= 0; i--) {
-    add_sample(&fresh, f->recent[i]);
+    add_sample(&fresh, (double)f->recent[i]);
     push_recent(&fresh, f->recent[i]);
   }
   fresh.log_mean = log2(fresh.mean + 1);
@@ -68,9 +75,10 @@ bool figure_add(figure *f, uint64_t ns) {
       return true;
     }
   }
+  double ns_counted = counted(f, ns);
   // The mean of the logarithm follows slowly once it is settled, so that it is the past's.
   f->log_mean += distance / (f->count < 64 ? (double)f->count + 1 : 64);
-  add_sample(f, ns);
+  add_sample(f, ns_counted);
   // A mean over many samples is weighed down no further: old times count less and less.
   if (f->count > 4096) {
     f->count /= 2;

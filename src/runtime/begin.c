@@ -101,29 +101,60 @@ static double median_of(const store_samples *s) {
   return s->recent_count ? (double)trial_median(s->recent_ns, s->recent_count) : 0;
 }
 
-double begin_prior_ns(const vyre_kernel *k, const plan *p, const variant *v) {
+static bool is_of_bucket(const store_latency_row *r, const plan *p) {
+  return r->size_class == p->size_class && !strcmp(r->work, p->work);
+}
+
+void begin_set_prior(const vyre_kernel *k, const plan *p, variant *v) {
   char text[VARIANT_TEXT];
-  double found = 0;
   variant_text(v, text);
-  for (uint32_t i = 0; i < k->prior_count; i++) {
+  for (uint32_t i = 0; i < k->prior_count && v->prior_ns <= 0; i++) {
     const store_latency_row *r = &k->priors[i];
-    if (r->size_class != p->size_class || strcmp(r->work, p->work) || strcmp(r->variant, text))
-      continue;
-    if (!found) found = median_of(&r->samples);
+    if (!is_of_bucket(r, p) || strcmp(r->variant, text)) continue;
+    v->prior_ns = median_of(&r->samples);
+    v->prior_best_ns = (double)r->samples.min_ns;
   }
-  return found;
+}
+
+// The fastest counts, because the latest may be what made it be left.
+static bool is_hopeful(const store_latency_row *r, double usual_ns) {
+  return r->samples.count >= FIGURE_ENOUGH && (double)r->samples.min_ns < usual_ns * 0.8;
 }
 
 bool begin_has_hope(const vyre_kernel *k, const plan *p, const char *backend, double usual_ns) {
   for (uint32_t i = 0; i < k->prior_count; i++) {
     const store_latency_row *r = &k->priors[i];
-    if (r->size_class != p->size_class || strcmp(r->work, p->work)) continue;
-    if (backend && !is_of_backend(r->variant, backend)) continue;
-    // The fastest, because the latest may be what made it be left.
-    if (r->samples.count >= FIGURE_ENOUGH && (double)r->samples.min_ns < usual_ns * 0.8)
-      return true;
+    if (!is_of_bucket(r, p) || (backend && !is_of_backend(r->variant, backend))) continue;
+    if (is_hopeful(r, usual_ns)) return true;
   }
   return false;
+}
+
+// Only what was proven on this machine, by the hash of all that it is made from: it runs at once.
+static bool revive(vyre_kernel *k, plan *p, const store_latency_row *r, bool only_cached) {
+  char backend[VARIANT_TEXT];
+  variant_name name;
+  code *c;
+  if (!variant_name_parse(r->variant, backend, &name) || name.constants) return false;
+  if (k->runtime->backend[0] && strcmp(backend, k->runtime->backend)) return false;
+  code_request request = {.backend = backend,
+                          .tier = name.tier,
+                          .passes = name.passes,
+                          .only_cached = only_cached};
+  return code_make(k, &request, &c, NULL) == VYRE_OK && code_is_trusted(c) &&
+         plan_variant(k, p, c, name.shape);
+}
+
+void begin_revive(vyre_kernel *k, plan *p, double usual_ns, uint64_t dispatches) {
+  enum { ROWS = 2 };
+  double cost = (double)runtime_compile_cost_ns(k->runtime);
+  for (uint32_t i = 0, made = 0; i < k->prior_count && made < ROWS; i++) {
+    const store_latency_row *r = &k->priors[i];
+    if (!is_of_bucket(r, p) || !is_hopeful(r, usual_ns)) continue;
+    // It was used as often before, so it may be used as often again.
+    double gain = (usual_ns - (double)r->samples.min_ns) * (double)(r->samples.count + dispatches);
+    made += revive(k, p, r, true) || (gain > cost && revive(k, p, r, false));
+  }
 }
 
 // ---- what other sizes say -----------------------------------------------------------------------
@@ -136,7 +167,7 @@ typedef struct prediction_row {
   double log_ns;
 } prediction_row;
 
-enum { ROWS = 8, TURNS = 4 };
+enum { ROWS = 16, TURNS = 4 };
 
 static prediction_row *row_of(prediction_row *rows, uint32_t *count, const variant *v) {
   for (uint32_t i = 0; i < *count; i++)
@@ -164,6 +195,12 @@ static void add_plan(prediction_row *rows, uint32_t *count, const plan *q) {
   }
 }
 
+static void swap(prediction_row *a, prediction_row *b) {
+  prediction_row kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
 // Sorted by what they are expected to take here, the fastest first.
 static uint32_t predict(vyre_kernel *k, const plan *p, prediction_row *rows) {
   uint32_t count = 0;
@@ -178,12 +215,19 @@ static uint32_t predict(vyre_kernel *k, const plan *p, prediction_row *rows) {
     rows[i].log_ns = model_predict(&m, p->features);
   }
   for (uint32_t i = 1; i < count; i++) // few
-    for (uint32_t n = i; n && rows[n].log_ns < rows[n - 1].log_ns; n--) {
-      prediction_row swap = rows[n];
-      rows[n] = rows[n - 1];
-      rows[n - 1] = swap;
-    }
+    for (uint32_t n = i; n && rows[n].log_ns < rows[n - 1].log_ns; n--) swap(&rows[n], &rows[n - 1]);
   return count;
+}
+
+// The best of each backend comes first: where the model errs, it errs by the backend.
+static void best_of_each_first(prediction_row *rows, uint32_t count) {
+  uint32_t best = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    bool is_best = true;
+    for (uint32_t n = 0; n < best; n++) is_best &= rows[n].code->backend != rows[i].code->backend;
+    for (uint32_t n = i; is_best && n > best; n--) swap(&rows[n], &rows[n - 1]);
+    best += is_best;
+  }
 }
 
 // Known variants take turns in the first dispatches: a few samples of each decide sooner than a
@@ -191,6 +235,7 @@ static uint32_t predict(vyre_kernel *k, const plan *p, prediction_row *rows) {
 static bool begin_with_predicted(vyre_kernel *k, plan *p) {
   prediction_row *rows = calloc(ROWS, sizeof *rows);
   uint32_t count = rows ? predict(k, p, rows) : 0, taken = 0;
+  if (rows) best_of_each_first(rows, count);
   for (uint32_t i = 0; i < count && taken < TURNS; i++) {
     variant *v = plan_variant(k, p, rows[i].code, rows[i].shape);
     if (!v) break;

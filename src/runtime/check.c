@@ -11,10 +11,11 @@
 
 struct check {
   vyre_kernel *kernel;
+  variant *variant; // of a check that is made at once
   code *code;
-  uint32_t shape[3];
   capture inputs;
   capture_output answer;
+  bool is_at_once;
   bool is_free; // within the first second of its code, which costs what it costs
 };
 
@@ -27,6 +28,16 @@ enum { MAX_WAITING = 32, SHARE = 25, COPY_SHARE = 20, BEHIND = 4 };
 #define FREE_NS      UINT64_C(1000000000)
 #define COPY_FREE_NS UINT64_C(5000000)
 #define TIMEOUT_NS   UINT64_C(60000000000)
+
+// At once: what costs less than handing it over; otherwise this much of the caller's time, and one
+// part in so many of the time that the code runs; and as long as the caller waits hardly longer
+// than before the code was adopted, up to this much.
+enum { AT_ONCE_SHARE = 50 };
+#define CHEAP_NS        UINT64_C(10000)
+#define AT_ONCE_NS      UINT64_C(20000000)
+#define NOT_YET_GAIN_NS UINT64_C(2000000000)
+// Where a check takes less, the next dispatch is slower for what ran between it and the one before.
+#define DISTURBED_NS UINT64_C(100000)
 
 static uint64_t gap(const code *c) {
   uint64_t passed = atomic_load_explicit(&((code *)c)->checks, memory_order_relaxed);
@@ -47,18 +58,53 @@ static bool is_in_first_second(code *c) {
   return now - none < FREE_NS;
 }
 
+// What it cost the last time, or what the first code took where it ran in this plan.
+static uint64_t expected_cost_ns(vyre_kernel *k, const plan *p, variant *v) {
+  uint64_t known = atomic_load(&v->check_ns);
+  if (known) return known;
+  const code *first = atomic_load(&k->first);
+  for (uint32_t i = 0; i < atomic_load(&((plan *)p)->variant_count); i++) {
+    variant *w = p->variants[i];
+    uint64_t count = atomic_load(&w->count);
+    if (w->code == first && count) return atomic_load(&w->total_ns) / count;
+  }
+  return 0;
+}
+
+static bool is_for_now(vyre_kernel *k, const plan *p, variant *v, const vyre_dispatch_args *args) {
+  plan *q = (plan *)p;
+  // Where variants are compared by their time, nothing else is to run in between.
+  bool is_compared = atomic_load(&q->state) == PLAN_OPENING || atomic_load(&q->explored) == v;
+  if (args->timeout_ns || !atomic_load(&k->first) || is_compared) return false;
+  uint64_t cost = expected_cost_ns(k, p, v), spent = atomic_load(&v->code->check_ns);
+  uint64_t count = atomic_load(&v->count), total = atomic_load(&v->total_ns);
+  uint64_t usual = count ? total / count : 0, before = atomic_load(&q->before_ns);
+  if (spent + cost < AT_ONCE_NS || spent + cost < total / AT_ONCE_SHARE) return true;
+  if (cost < CHEAP_NS && gap(v->code) > 1) return true;
+  return cost + usual < before + before / 4 && spent < NOT_YET_GAIN_NS;
+}
+
 // After its first second a code may cost one part in SHARE of the time it runs.
 static bool has_budget(vyre_kernel *k, const variant *v, uint64_t bytes, bool is_free) {
   kernel_checks *all = &k->checks;
   if (atomic_load(&all->waiting) >= MAX_WAITING) return false;
-  if (3 * bytes > MAX_BYTES || atomic_load(&all->bytes) + 3 * bytes > MAX_BYTES) return false;
+  if (atomic_load(&all->bytes) + 3 * bytes > MAX_BYTES) return false;
   // Short dispatches are not to become copies of themselves.
   uint64_t total = atomic_load(&((variant *)v)->total_ns);
   if (atomic_load(&all->copy_ns) > COPY_FREE_NS + total / COPY_SHARE) return false;
   return is_free || atomic_load(&all->run_ns) * SHARE < total;
 }
 
-check *check_begin(vyre_kernel *k, variant *v, const vyre_dispatch_args *args) {
+static void hand_over(check *c, uint64_t start) {
+  kernel_checks *all = &c->kernel->checks;
+  c->inputs.args.timeout_ns = TIMEOUT_NS;
+  atomic_fetch_add(&c->kernel->pending, 1);
+  atomic_fetch_add(&all->waiting, 1);
+  atomic_fetch_add(&all->bytes, 3 * c->inputs.bytes);
+  atomic_fetch_add(&all->copy_ns, clock_between_ns(start, clock_stamp()));
+}
+
+check *check_begin(vyre_kernel *k, const plan *p, variant *v, const vyre_dispatch_args *args) {
   uint64_t bytes = 0;
   // Buffers of the runtime stay where they are: what they hold is proven when it is learned about.
   bool is_possible =
@@ -69,28 +115,34 @@ check *check_begin(vyre_kernel *k, variant *v, const vyre_dispatch_args *args) {
   }
   if (args->handles || !claim(v) || !capture_can_take(k->program, args)) return NULL;
   for (uint32_t i = 0; i < args->buffer_count; i++) bytes += args->buffers[i].size_bytes;
+  bool is_small = 3 * bytes <= MAX_BYTES, is_at_once = is_small && is_for_now(k, p, v, args);
   bool is_free = is_in_first_second(v->code);
   // Learning goes first, and a background that is behind is not asked at every dispatch.
-  if (atomic_load(&k->learning) || !has_budget(k, v, bytes, is_free)) {
+  bool is_later = is_small && !atomic_load(&k->learning) && has_budget(k, v, bytes, is_free);
+  if (!is_at_once && !is_later) {
     atomic_fetch_add(&v->next_check, BEHIND);
     return NULL;
   }
   uint64_t start = clock_stamp();
   check *c = calloc(1, sizeof *c);
-  if (!c || capture_take(&c->inputs, k->program, args) != CAPTURE_TAKEN) {
+  capture_result (*take)(capture *, const vyre_program *, const vyre_dispatch_args *) =
+      is_at_once ? capture_borrow : capture_take;
+  if (!c || take(&c->inputs, k->program, args) != CAPTURE_TAKEN) {
     free(c);
     return NULL;
   }
   c->kernel = k;
+  c->variant = v;
   c->code = v->code;
+  c->is_at_once = is_at_once;
   c->is_free = is_free;
-  memcpy(c->shape, v->shape, sizeof c->shape);
-  c->inputs.args.timeout_ns = TIMEOUT_NS;
-  atomic_fetch_add(&k->pending, 1);
-  atomic_fetch_add(&k->checks.waiting, 1);
-  atomic_fetch_add(&k->checks.bytes, 3 * bytes);
-  atomic_fetch_add(&k->checks.copy_ns, clock_between_ns(start, clock_stamp()));
+  if (!is_at_once) hand_over(c, start);
   return c;
+}
+
+// By what is usual: were it by the time itself, only the slow ones would be left.
+bool check_is_disturbing(const check *c) {
+  return c->is_at_once && atomic_load(&c->variant->check_ns) < DISTURBED_NS;
 }
 
 // ---- the comparison -----------------------------------------------------------------------------
@@ -124,6 +176,45 @@ static void compare(check *c) {
   capture_output_fini(&expected);
 }
 
+// The caller waits: it gets the first code's answer when the two differ.
+static void compare_now(check *c, const vyre_dispatch_args *args) {
+  code *first;
+  char text[160] = "", again[160];
+  bool has_run = false;
+  capture_output expected = {0};
+  if (kernel_first(c->kernel, &first, NULL) != VYRE_OK || code_is_wrong(c->code)) return;
+  if (capture_run(&c->inputs, first->executable, NULL, NULL, NULL) != VYRE_OK) return;
+  if (capture_matches_spans(&c->inputs, args->buffers, text, sizeof text)) {
+    code_passed(c->code);
+    return;
+  }
+  if (capture_keep(&c->inputs, &expected) &&
+      first_gives(c, first, &expected, again, sizeof again, &has_run)) {
+    capture_give(&c->inputs, args->buffers);
+    code_condemn(c->kernel, c->code, text);
+  } else if (has_run) {
+    atomic_store(&c->kernel->checks.is_off, true);
+  }
+  capture_output_fini(&expected);
+}
+
+// One that was interrupted does not count for much.
+static void note_cost(variant *v, uint64_t ns) {
+  uint64_t old = atomic_load(&v->check_ns);
+  if (old && ns > 2 * old) ns = 2 * old;
+  atomic_store(&v->check_ns, !old || ns < old ? ns : (7 * old + ns) / 8);
+}
+
+static void end_now(check *c, const vyre_dispatch_args *args, bool has_answer) {
+  uint64_t start = clock_stamp();
+  if (has_answer) compare_now(c, args);
+  capture_fini(&c->inputs);
+  uint64_t spent = clock_between_ns(start, clock_stamp());
+  if (has_answer) note_cost(c->variant, spent + 1);
+  atomic_fetch_add(&c->code->check_ns, spent);
+  free(c);
+}
+
 static void run_job(void *context, bool given_up) {
   check *c = context;
   vyre_kernel *k = c->kernel;
@@ -139,6 +230,10 @@ static void run_job(void *context, bool given_up) {
 }
 
 void check_end(check *c, const vyre_dispatch_args *args, bool has_answer) {
+  if (c->is_at_once) {
+    end_now(c, args, has_answer);
+    return;
+  }
   uint64_t start = clock_stamp();
   bool can_go_on = has_answer && capture_keep_spans(&c->inputs, args->buffers, &c->answer);
   atomic_fetch_add(&c->kernel->checks.copy_ns, clock_between_ns(start, clock_stamp()));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // Answers that are compared again after their code was adopted: a code that is right on the inputs
-// it was proven on may be wrong on others. A dispatch whose turn it is leaves copies of its inputs
-// and of its answer; in the background the first code computes the same, and when the two differ
-// the code is condemned. The share of dispatches is all of them at first and falls with every check
-// that is passed; what it may cost is bounded. Any thread.
+// it was proven on may be wrong on others. Every answer of a code is compared at first, and a
+// falling share of them later. As long as it is cheap, or costs the caller no more than the code
+// before took, the dispatch itself lets the first code compute the same, and gives that answer when
+// the two differ; otherwise it leaves copies, and the background compares them. A code that differs
+// is condemned. What all this may cost is bounded. Any thread.
 #ifndef VYRE_RUNTIME_CHECK_H
 #define VYRE_RUNTIME_CHECK_H
 
-#include "runtime/variant.h"
+#include "runtime/plan.h"
 
 typedef struct check check;
 
@@ -19,8 +20,10 @@ static inline bool check_is_due(const variant *v) {
 }
 
 // Before the dispatch: NULL when it is not compared after all.
-check *check_begin(vyre_kernel *k, variant *v, const vyre_dispatch_args *args);
+check *check_begin(vyre_kernel *k, const plan *p, variant *v, const vyre_dispatch_args *args);
 // After it; `has_answer` when the variant gave one.
 void check_end(check *c, const vyre_dispatch_args *args, bool has_answer);
+// Whether it disturbs the time of its own dispatch: caches are full of other things then.
+bool check_is_disturbing(const check *c);
 
 #endif

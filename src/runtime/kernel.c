@@ -133,11 +133,11 @@ void kernel_forsake(vyre_kernel *k, code *c) {
 
 enum { REGIONS_ON_STACK = 32 };
 
-static void record(vyre_kernel *k, variant *v, const vyre_report *r) {
+static void record(vyre_kernel *k, variant *v, const vyre_report *r, bool is_disturbed) {
   worker *w = k->runtime->worker;
   code *c = v->code;
   uint64_t invocations = 0;
-  variant_record(v, r->wall_ns + !r->wall_ns);
+  variant_record(v, r->wall_ns + !r->wall_ns, is_disturbed);
   atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed);
   for (uint32_t i = 0; i < r->region_count; i++) {
     const vyre_region_report *row = &r->regions[i];
@@ -197,11 +197,11 @@ static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
 static variant *next_in_turn(vyre_kernel *k, plan *p, variant *usual) {
   uint32_t variants = atomic_load(&p->variant_count);
   unsigned turn = atomic_fetch_add(&p->opening, 1);
-  if (turn < FIGURE_ENOUGH * variants) {
+  if (turn < PLAN_TURNS * variants) {
     variant *v = p->variants[turn % variants];
     return code_is_trusted(v->code) ? v : usual;
   }
-  if (turn > FIGURE_ENOUGH * variants) return usual;
+  if (turn > PLAN_TURNS * variants) return usual;
   review_opening(k, p);
   return atomic_load(&p->current);
 }
@@ -239,6 +239,14 @@ vyre_status kernel_check_arguments(const vyre_kernel *k, const vyre_dispatch_arg
                    "spans as buffer_count says");
 }
 
+// What was not run before, or not for a while, says little of itself the first time.
+static bool is_warm_up(plan *p, const variant *v) {
+  if (atomic_load_explicit(&p->explored, memory_order_relaxed) == v)
+    return !atomic_load(&p->tries) && atomic_load(&p->usual_ns) < PLAN_WARM_UP_NS;
+  return atomic_load_explicit(&p->state, memory_order_relaxed) == PLAN_OPENING &&
+         !atomic_load(&((variant *)v)->count);
+}
+
 static variant *choose(vyre_kernel *k, plan *p, const vyre_dispatch_args *args) {
   variant *v = atomic_load_explicit(&p->current, memory_order_acquire);
   unsigned attention = atomic_load_explicit(&p->attention, memory_order_relaxed);
@@ -264,14 +272,15 @@ static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre
     args = &late;
   }
   variant *v = choose(k, p, args);
-  check *c = check_is_due(v) ? check_begin(k, v, args) : NULL;
+  check *c = check_is_due(v) ? check_begin(k, p, v, args) : NULL;
 
   vyre_region_report regions[REGIONS_ON_STACK];
   vyre_report own = {.regions = regions, .region_capacity = REGIONS_ON_STACK};
   vyre_report *r = report && report->region_capacity ? report : &own;
   const variant *chosen = v;
   status = run(k, p, &v, args, r, error);
-  if (status == VYRE_OK) record(k, v, r);
+  bool is_disturbed = (c && check_is_disturbing(c)) || is_warm_up(p, v);
+  if (status == VYRE_OK) record(k, v, r, is_disturbed);
   if (atomic_load_explicit(&p->explored, memory_order_relaxed) == v)
     review_explored(k, p, v, r->wall_ns);
   if (c) check_end(c, args, status == VYRE_OK && v == chosen);

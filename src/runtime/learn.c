@@ -126,35 +126,19 @@ static bool gather(learn_job *j, code *first) {
 
 // ---- proof and time -----------------------------------------------------------------------------
 
-enum { SHORT_RUNS = 16, SHORT_NS = 200000 };
-
-static vyre_status run_variant(learn_job *j, const variant *v, vyre_report *report,
-                               vyre_error *error) {
-  return capture_run(&j->inputs, v->code->executable, v->shape, report, error);
-}
-
 static vyre_status run_candidate(void *context, uint32_t i, uint64_t *elapsed_ns,
                                  vyre_error *error) {
   learn_job *j = context;
-  uint64_t best = UINT64_MAX, spent = 0;
-  vyre_status status = VYRE_OK;
-  // What takes microseconds is disturbed by whatever ran before it: the best of several counts.
-  for (int n = 0; n < SHORT_RUNS && spent < SHORT_NS && status == VYRE_OK; n++) {
-    vyre_report report = {0};
-    status = run_variant(j, j->variants[i], &report, error);
-    spent += report.wall_ns; // refilling the inputs is not the candidate's time
-    if (report.wall_ns < best) best = report.wall_ns;
-  }
-  j->spent_ns += spent;
-  *elapsed_ns = best;
-  return status;
+  const variant *v = j->variants[i];
+  return capture_time(&j->inputs, v->code->executable, v->shape, elapsed_ns, &j->spent_ns, error);
 }
 
 static vyre_status check_candidate(void *context, uint32_t i, vyre_error *error) {
   learn_job *j = context;
   code *c = j->variants[i]->code;
   char detail[160];
-  vyre_status status = run_variant(j, j->variants[i], NULL, error);
+  vyre_status status =
+      capture_run(&j->inputs, c->executable, j->variants[i]->shape, NULL, error);
   if (status != VYRE_OK) return status;
   if (capture_matches(&j->inputs, &j->expected, detail, sizeof detail)) {
     code_passed(c);
@@ -276,18 +260,50 @@ static void adopt(learn_job *j, variant *v, variant_reason why) {
   pthread_mutex_unlock(&j->kernel->lock);
 }
 
-// The variant that is to run from now on; NULL when nothing was decided.
-static variant *decide(learn_job *j) {
+static trial_options usual_options(learn_job *j, int default_index) {
   trial_options options = TRIAL_PLAIN;
-  options.default_index = default_index(j);
+  options.default_index = default_index;
   options.max_rounds = 3 * TRIAL_ROUNDS;
   options.run = run_candidate;
-  options.check = check_candidate;
   options.keep_going = has_time;
   options.context = j;
+  return options;
+}
+
+// The fastest of many is also the luckiest: it has to win again, against the default alone. One
+// that was far ahead, or takes so long that samples scatter little, was not just lucky.
+static bool wins_again(learn_job *j, const variant *usual, const variant *winner) {
+  enum { FAR_TIMES = 2, LONG_NS = 100000000 };
+  trial_candidate rows[PLAN_VARIANTS];
+  int at[2] = {-1, -1};
+  for (uint32_t i = 0; i < j->count; i++) {
+    if (j->variants[i] == usual) at[0] = (int)i;
+    if (j->variants[i] == winner) at[1] = (int)i;
+    rows[i] = (trial_candidate){.name = j->trials[i].name, .rejected = true};
+  }
+  if (at[0] < 0 || at[1] < 0) return false; // there was no room for it
+  uint64_t usual_ns = j->trials[at[0]].median_ns, winner_ns = j->trials[at[1]].median_ns;
+  if (winner_ns > LONG_NS || (winner_ns && usual_ns > FAR_TIMES * winner_ns)) return true;
+  rows[at[0]].rejected = rows[at[1]].rejected = false;
+  trial_options options = usual_options(j, at[0]);
+  j->spent_ns = 0;
+  return trial_measure(rows, j->count, &options).winner == at[1];
+}
+
+// The variant that is to run from now on; NULL when nothing was decided.
+static variant *decide(learn_job *j) {
+  trial_options options = usual_options(j, default_index(j));
+  options.check = check_candidate;
   trial_decision d = trial_measure(j->trials, j->count, &options);
   if (is_ending(j)) return NULL; // too little was measured to decide anything
   int winner = d.winner == TRIAL_NONE ? 0 : d.winner;
+  bool was_lucky = winner != options.default_index && d.reason == TRIAL_FASTEST &&
+                   !j->trials[options.default_index].rejected &&
+                   !wins_again(j, j->variants[options.default_index], j->variants[winner]);
+  if (was_lucky) {
+    winner = options.default_index;
+    d.reason = TRIAL_WITHIN_NOISE;
+  }
   take_notes(j);
   time_copies(j);
   bool is_default = winner == options.default_index;
@@ -299,7 +315,8 @@ static variant *decide(learn_job *j) {
   return j->variants[winner];
 }
 
-// Shapes of the winner; one that is faster becomes a variant of its own.
+// Shapes of the winner; one that is faster, also than all that are known, becomes a variant of its
+// own.
 static void try_shapes(learn_job *j, variant *best) {
   uint32_t shape[3];
   trial_candidate tried;
@@ -313,7 +330,9 @@ static void try_shapes(learn_job *j, variant *best) {
   pthread_mutex_lock(&j->kernel->lock);
   if (tried.sample_count) variant_tried(v, &tried);
   pthread_mutex_unlock(&j->kernel->lock);
-  adopt(j, v, REASON_FASTER);
+  add_variant(j, v);
+  bool is_faster = wins_again(j, best, v);
+  if (is_faster && !is_ending(j)) adopt(j, v, REASON_FASTER);
 }
 
 // ---- the job ------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ variant *plan_variant(vyre_kernel *k, plan *p, code *c, const uint32_t shape[3])
     memcpy(v->shape, shape, sizeof v->shape);
     // The first code is what others are compared with.
     if (c == atomic_load(&k->first)) atomic_init(&v->next_check, UINT64_MAX);
-    v->prior_ns = begin_prior_ns(k, p, v);
+    begin_set_prior(k, p, v);
     p->variants[count] = v;
     atomic_store_explicit(&p->variant_count, count + 1, memory_order_release);
   }
@@ -124,6 +124,8 @@ void plan_adopt(plan *p, variant *v, variant_reason reason, const char *detail) 
     d->mean_ns = v->trial_ns;
     d->spread_ns = v->trial_noise_ns;
   }
+  const variant *before = atomic_load(&p->current);
+  if (before && before != v) atomic_store(&p->before_ns, (uint64_t)plan_estimate_ns(p, before));
   v->reason = reason;
   p->changed_ns = clock_now_ns();
   atomic_store_explicit(&p->current, v, memory_order_release);

@@ -16,6 +16,7 @@ enum {
   PLAN_NOTES = 16,    // candidates that did not become variants
   PLAN_DECISIONS = 8, // latest ones
   PLAN_WORK_TEXT = 96,
+  PLAN_TURNS = FIGURE_ENOUGH + 1, // of each known variant, to begin with; the first to warm up
 };
 
 typedef enum plan_state {
@@ -72,8 +73,9 @@ typedef struct plan {
   _Atomic(variant *) explore;
   atomic_uint_fast64_t explore_ns; // what it is expected to take
   atomic_uint_fast64_t usual_ns;   // what the current one takes
+  atomic_uint_fast64_t before_ns;  // what the one before it took; 0: not known
   _Atomic(variant *) explored;     // that a dispatch is running instead of the current one
-  atomic_uint promising;           // runs of it in a row that were faster
+  atomic_uint tries;               // runs of it in a row
   atomic_uint attention;
   atomic_uint state; // plan_state
   atomic_uint opening;
@@ -86,12 +88,13 @@ typedef struct plan {
   unsigned wanted;           // STAGE_*: of the job that comes next
   route_state route;         // what the routing table had for it
   char routed[VARIANT_TEXT]; // the variant, or just the backend, that it names
-  uint64_t begun_ns, changed_ns, explored_ns, next_explore_ns;
+  uint64_t begun_ns, changed_ns, explored_ns;
   uint64_t learned_ns; // CPU time of the jobs that learned about it
   plan_note notes[PLAN_NOTES];
   uint32_t note_count;
   plan_decision decisions[PLAN_DECISIONS]; // the latest is number decision_count - 1, modulo
   uint32_t decision_count, decisions_kept;
+  bool is_revived;         // what earlier processes saw be faster is among the variants
   bool is_known;           // it began with what other buckets know: their codes are there
   const char *tune_reason; // of the launch shape; NULL: none was looked for
   plan_window window;      // of the background
@@ -111,6 +114,10 @@ uint64_t plan_dispatches(const plan *p);
 uint64_t plan_total_ns(const plan *p);
 // What a run of the variant takes in this plan, as far as is known; 0: nothing is.
 double plan_estimate_ns(const plan *p, const variant *v);
+
+// Runs that are over sooner than this are slower after something else has run: what is tried for
+// the first time, or after a while, is run once before it is measured.
+#define PLAN_WARM_UP_NS UINT64_C(50000)
 
 // Makes it the current one, and writes down why; with the kernel's lock held. The caller keeps the
 // decision (decision_keep) when it has let the lock go.

@@ -17,7 +17,7 @@ enum {
   EXPLORE_SHARE = 100,     // of a plan's time: one part in so many is for trying alternatives
   LEARN_SHARE = 20,        // likewise for jobs in the background
 };
-#define EXPLORE_EVERY_NS UINT64_C(250000000)
+#define EXPLORE_EVERY_NS UINT64_C(200000000)
 
 // ---- gathering ----------------------------------------------------------------------------------
 
@@ -70,14 +70,14 @@ static bool choose(plan *p, bool has_changed) {
   format_text(detail, sizeof detail, "`%s` takes %.3f us", name,
               figure_expected_ns(&current->figure) / 1000);
   plan_adopt(p, best, has_changed ? REASON_CHANGED : REASON_FASTER, detail);
-  p->next_explore_ns = 0;
+  for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++) p->variants[i]->next_explore_ns = 0;
   return true;
 }
 
 // The first dispatches of a bucket have tried what is known.
 static void end_opening(plan *p) {
   uint32_t count = atomic_load(&p->variant_count);
-  if (atomic_load(&p->opening) <= FIGURE_ENOUGH * count) return;
+  if (atomic_load(&p->opening) <= PLAN_TURNS * count) return;
   variant *best = atomic_load(&p->current);
   for (uint32_t i = 0; i < count; i++) {
     variant *v = p->variants[i];
@@ -97,7 +97,7 @@ static double hopeful_ns(const plan *p, const variant *v) {
   double ns = plan_estimate_ns(p, v), best = v->figure.best_ns;
   if (best > 0 && best < ns) ns = best;
   if (v->trial_ns && (double)v->trial_ns < ns) ns = (double)v->trial_ns;
-  return v->prior_ns > 0 && v->prior_ns < ns ? v->prior_ns : ns;
+  return v->prior_best_ns > 0 && v->prior_best_ns < ns ? v->prior_best_ns : ns;
 }
 
 static bool is_affordable(const plan *p, double usual, double ns) {
@@ -105,32 +105,28 @@ static bool is_affordable(const plan *p, double usual, double ns) {
   return (double)p->explored_ns + cost <= (double)plan_total_ns(p) / EXPLORE_SHARE;
 }
 
+// The one that may gain most, of those whose time has come. Each has a pause of its own: what is
+// slow now is tried so seldom that the share is kept without using up what was saved.
 static void explore(plan *p, uint64_t now) {
   const variant *current = atomic_load(&p->current);
-  double usual = figure_expected_ns(&current->figure);
+  double usual = figure_expected_ns(&current->figure), least = usual * 1.2;
   variant *next = NULL;
-  bool is_promising = false;
   if (atomic_load(&p->explore) || current->figure.count < FIGURE_ENOUGH) return;
   for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++) {
     variant *v = p->variants[i];
     double ns = plan_estimate_ns(p, v);
-    if (v == current || !code_is_trusted(v->code) || ns <= 0) continue;
-    if (hopeful_ns(p, v) > usual * 1.2 || !is_affordable(p, usual, ns)) continue;
-    // What has just been fast is looked at again at once, until there is enough to decide.
-    bool is_hot =
-        v->figure.count && (double)v->figure.recent[0] < usual * 0.97 && v->last_ns > p->changed_ns;
-    if (is_hot == is_promising ? next && v->last_ns >= next->last_ns : is_promising) continue;
+    if (v == current || !code_is_trusted(v->code) || ns <= 0 || now < v->next_explore_ns) continue;
+    if (hopeful_ns(p, v) > least || !is_affordable(p, usual, ns)) continue;
+    least = hopeful_ns(p, v);
     next = v;
-    is_promising = is_hot;
   }
-  if (!next || (!is_promising && now < p->next_explore_ns)) return;
-  // What is slow now is tried so seldom that the share is kept without using up what was saved.
+  if (!next) return;
   double ns = plan_estimate_ns(p, next), pause = (ns - usual) * EXPLORE_SHARE;
-  p->next_explore_ns =
+  next->next_explore_ns =
       now + (pause > (double)EXPLORE_EVERY_NS ? (uint64_t)pause : EXPLORE_EVERY_NS);
   atomic_store(&p->explore_ns, (uint64_t)ns);
   atomic_store(&p->usual_ns, (uint64_t)usual);
-  atomic_store(&p->promising, 0);
+  atomic_store(&p->tries, 0);
   atomic_store(&p->explore, next);
   atomic_fetch_or(&p->attention, ATTEND_EXPLORE);
 }
@@ -188,26 +184,52 @@ void review_opening(vyre_kernel *k, plan *p) {
   review_soon(k); // what was decided is kept in the background
 }
 
-// One fast run asks for another at once; three decide. So only the first waits for the background.
+static void try_again(plan *p, variant *v) {
+  atomic_store(&p->explore, v);
+  atomic_fetch_or(&p->attention, ATTEND_EXPLORE);
+}
+
+// One fast run asks for another at once; from three on they may decide, and a few more when earlier
+// ones stand against them. So only the first waits for the background.
 void review_explored(vyre_kernel *k, plan *p, variant *v, uint64_t wall_ns) {
+  enum { MOST_TRIES = 2 * FIGURE_ENOUGH + 1 };
+  unsigned tries = atomic_fetch_add(&p->tries, 1) + 1;
+  uint64_t usual_ns = atomic_load(&p->usual_ns);
+  bool is_warm_up = tries == 1 && usual_ns < PLAN_WARM_UP_NS;
   atomic_store(&p->explored, NULL);
-  if (wall_ns >= atomic_load(&p->usual_ns) / 100 * 97) return;
-  if (atomic_fetch_add(&p->promising, 1) + 1 < FIGURE_ENOUGH) {
-    atomic_store(&p->explore, v);
-    atomic_fetch_or(&p->attention, ATTEND_EXPLORE);
+  if (is_warm_up) try_again(p, v);
+  if (is_warm_up || wall_ns >= usual_ns - usual_ns / 32) return;
+  if (tries < FIGURE_ENOUGH) {
+    try_again(p, v);
     return;
   }
   pthread_mutex_lock(&k->lock);
   (void)gather(p);
   bool is_decided = atomic_load(&p->state) == PLAN_LEARNED && choose(p, false);
   pthread_mutex_unlock(&k->lock);
-  if (is_decided) review_soon(k); // it is kept in the background
+  if (is_decided)
+    review_soon(k); // it is kept in the background
+  else if (tries < MOST_TRIES)
+    try_again(p, v);
+}
+
+// What earlier processes saw be faster is looked at again.
+static void revive(vyre_kernel *k, plan *p) {
+  pthread_mutex_lock(&k->lock);
+  const variant *current = atomic_load(&p->current);
+  double usual = figure_expected_ns(&current->figure);
+  bool is_time = !p->is_revived && current->figure.count >= FIGURE_RECENT &&
+                 atomic_load(&p->state) == PLAN_LEARNED;
+  if (is_time) p->is_revived = true;
+  pthread_mutex_unlock(&k->lock);
+  if (is_time) begin_revive(k, p, usual, plan_dispatches(p));
 }
 
 void review_kernel(vyre_kernel *k) {
   for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
     plan *p = atomic_load(&k->plans[i]);
     if (!p) continue;
+    revive(k, p);
     pthread_mutex_lock(&k->lock);
     review_plan(k, p);
     pthread_mutex_unlock(&k->lock);

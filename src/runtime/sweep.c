@@ -29,13 +29,9 @@ static vyre_status run_shape(void *context, tune_shape shape, uint64_t *elapsed_
                              vyre_error *error) {
   sweep *s = context;
   const sweep_request *r = s->request;
-  vyre_report report = {0};
   uint32_t axis[3];
   sweep_launch_shape(r->program, shape, axis);
-  vyre_status status = capture_run(r->inputs, r->executable, axis, &report, error);
-  *elapsed_ns = report.wall_ns;
-  s->spent_ns += report.wall_ns;
-  return status;
+  return capture_time(r->inputs, r->executable, axis, elapsed_ns, &s->spent_ns, error);
 }
 
 bool sweep_proves(const sweep_request *r, tune_shape shape, vyre_error *error) {

@@ -41,8 +41,10 @@ bool variant_gather(variant *v, void (*visit)(void *context, uint64_t ns), void 
   for (uint64_t i = first; i < end; i++) {
     uint64_t ns = atomic_load_explicit(&v->ring[i % VARIANT_RING], memory_order_relaxed);
     if (!ns) continue; // counted, and not yet left
+    bool is_disturbed = ns & VARIANT_DISTURBED;
+    ns &= ~VARIANT_DISTURBED;
     if (visit) visit(context, ns);
-    has_changed |= figure_add(&v->figure, ns);
+    if (!is_disturbed) has_changed |= figure_add(&v->figure, ns);
     keep_fresh(v, ns);
   }
   if (end != v->gathered) v->last_ns = clock_now_ns();

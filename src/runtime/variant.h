@@ -44,6 +44,7 @@ typedef struct variant {
   atomic_uint_fast64_t count, total_ns;
   atomic_uint_fast64_t ring[VARIANT_RING];
   atomic_uint_fast64_t next_check;  // the dispatch, by `count`, whose answer is compared next
+  atomic_uint_fast64_t check_ns;    // that the last check made at once took; 0: none was
   atomic_uint_fast64_t invocations; // of the last dispatch
   // ----
   uint64_t gathered; // samples of the ring that were taken
@@ -52,7 +53,9 @@ typedef struct variant {
   uint64_t trial_ns; // median of a trial in the background; 0: it was not tried
   uint64_t trial_noise_ns;
   uint32_t trial_samples;
-  double prior_ns; // what earlier processes measured; 0: nothing
+  double prior_ns;          // what earlier processes measured; 0: nothing
+  double prior_best_ns;     // the fastest of it
+  uint64_t next_explore_ns; // when it may be tried again, of clock_now_ns
   uint64_t fresh[VARIANT_FRESH];
   uint32_t fresh_count;
   uint64_t resident_ns;    // with its buffers where it runs; 0: it was not timed so
@@ -60,10 +63,14 @@ typedef struct variant {
   variant_reason reason;   // of the last comparison
 } variant;
 
-static inline void variant_record(variant *v, uint64_t wall_ns) {
+#define VARIANT_DISTURBED ((uint64_t)1 << 63) // of a time in the ring: it is no figure's
+
+// `is_disturbed`: its time says little of the variant.
+static inline void variant_record(variant *v, uint64_t wall_ns, bool is_disturbed) {
   uint64_t n = atomic_fetch_add_explicit(&v->count, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&v->total_ns, wall_ns, memory_order_relaxed);
-  atomic_store_explicit(&v->ring[n % VARIANT_RING], wall_ns, memory_order_relaxed);
+  uint64_t sample = wall_ns | (is_disturbed ? VARIANT_DISTURBED : 0);
+  atomic_store_explicit(&v->ring[n % VARIANT_RING], sample, memory_order_relaxed);
 }
 
 // With the kernel's lock held: takes what is new. `visit` (may be NULL) sees each sample before it

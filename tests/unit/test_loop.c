@@ -204,7 +204,9 @@ static void lie_sometimes(const void *context) {
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); // the background keeps up
   }
   if (dispatches >= 300) tell_all(k);
-  CHECK(wrong > 0 && dispatches < 300);
+  CHECK(dispatches < 300);
+  // Where the dispatch itself compares, the caller never sees a wrong answer.
+  CHECK(wrong <= 3);
   CHECK(is_on(k, "cpu"));
   // Told once, with its true name.
   vyre_runtime_settle(rt);

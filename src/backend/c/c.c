@@ -161,6 +161,7 @@ static const backend_form forms[] = {
 
 const backend c_backend = {
     .id = "c",
+    .is_host = true,
     .summary = "emitted C and this machine's C compiler: an example and a second opinion",
     .forms = forms,
     .is_peer = true,

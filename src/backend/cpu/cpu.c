@@ -27,7 +27,7 @@
 typedef struct region_state {
   // Picoseconds per invocation with one thread, and with all; 0: not known yet.
   atomic_uint_fast64_t alone, together;
-  atomic_uint runs;
+  atomic_uint runs, alone_runs;
   bool has_atomics; // on buffers: threads may be slower than one
 } region_state;
 
@@ -129,7 +129,9 @@ enum {
   COMPETE_NS = 1000000,
   FIRST_ALONE = 4096,
   FIRST_RUNS = 8,
-  TRY_AGAIN = 256
+  TRY_AGAIN = 256,
+  ALONE_RUNS = 3, // before one thread is judged, where it can be afforded: the first may be unlucky
+  AFFORDED_NS = 10000000,
 };
 
 static uint32_t choose_threads(const cpu_state *s, region_state *r, uint64_t invocations) {
@@ -140,7 +142,8 @@ static uint32_t choose_threads(const cpu_state *s, region_state *r, uint64_t inv
   bool may_compete = r->has_atomics || ns < COMPETE_NS;
   if (!alone && !together) return invocations <= FIRST_ALONE || r->has_atomics ? 1 : s->threads;
   if (!alone) return may_compete ? 1 : s->threads;
-  if (ns < ALONE_NS) return 1;
+  bool is_judged = atomic_load_explicit(&r->alone_runs, memory_order_relaxed) >= ALONE_RUNS;
+  if (ns < ALONE_NS || (!is_judged && ns < AFFORDED_NS)) return 1;
   if (!together || !may_compete) return s->threads;
   bool is_close = alone / 4 < together && together / 4 < alone;
   unsigned run = atomic_fetch_add_explicit(&r->runs, 1, memory_order_relaxed);
@@ -150,10 +153,13 @@ static uint32_t choose_threads(const cpu_state *s, region_state *r, uint64_t inv
 
 static void learn_cost(region_state *r, uint64_t time_ns, uint32_t threads, uint64_t invocations) {
   atomic_uint_fast64_t *cost = threads == 1 ? &r->alone : &r->together;
+  if (threads == 1) atomic_fetch_add_explicit(&r->alone_runs, 1, memory_order_relaxed);
   uint64_t now = (uint64_t)((double)time_ns * 1000.0 / (double)invocations) + 1;
   uint64_t old = atomic_load_explicit(cost, memory_order_relaxed);
   // What is slow may have been somebody else's fault (a page fault, another process): it counts
-  // less.
+  // less, and never for more than twice of what is known. A single run that waited ten milliseconds
+  // for the CPU would make what takes microseconds look worth all threads, for good.
+  if (old && now > 2 * old) now = 2 * old;
   uint64_t mean = !old || now < old ? now : (7 * old + now) / 8;
   atomic_store_explicit(cost, mean, memory_order_relaxed);
 }
@@ -387,6 +393,7 @@ static vyre_status cpu_check(vyre_error *error) {
 
 const backend cpu_backend = {
     .id = "cpu",
+    .is_host = true,
     .summary = "this CPU: vectorised by LLVM, all cores",
     .forms = cpu_forms,
     .probe = cpu_probe,

@@ -252,6 +252,7 @@ static void ref_release(void *state) {
 
 const backend ref_backend = {
     .id = "ref",
+    .is_host = true,
     .summary = "reference interpreter: slow, exact, the oracle for all others",
     .probe = ref_probe,
     .compile = ref_compile,
