@@ -116,8 +116,7 @@ static void measure_cell(paths *p, uint32_t which, uint32_t n) {
   for (uint32_t round = 0; round < ROUNDS; round++) measure_round(of, p->count, round, &w);
   double best = best_of(of, p->count), regret = of[ROUTED].median / best;
   printf("  %-13s %7u", w.name, n);
-  for (uint32_t i = 0; i < p->count; i++)
-    printf("  %s %9.2f us", p->names[i], of[i].median * 1e-3);
+  for (uint32_t i = 0; i < p->count; i++) printf("  %s %9.2f us", p->names[i], of[i].median * 1e-3);
   printf("  %5.2f\n", regret);
   if (regret > WORST) {
     explain(of[ROUTED].kernel);

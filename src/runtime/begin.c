@@ -137,10 +137,8 @@ static bool revive(vyre_kernel *k, plan *p, const store_latency_row *r, bool onl
   code *c;
   if (!variant_name_parse(r->variant, backend, &name) || name.constants) return false;
   if (k->runtime->backend[0] && strcmp(backend, k->runtime->backend)) return false;
-  code_request request = {.backend = backend,
-                          .tier = name.tier,
-                          .passes = name.passes,
-                          .only_cached = only_cached};
+  code_request request = {
+      .backend = backend, .tier = name.tier, .passes = name.passes, .only_cached = only_cached};
   return code_make(k, &request, &c, NULL) == VYRE_OK && code_is_trusted(c) &&
          plan_variant(k, p, c, name.shape);
 }
@@ -215,7 +213,8 @@ static uint32_t predict(vyre_kernel *k, const plan *p, prediction_row *rows) {
     rows[i].log_ns = model_predict(&m, p->features);
   }
   for (uint32_t i = 1; i < count; i++) // few
-    for (uint32_t n = i; n && rows[n].log_ns < rows[n - 1].log_ns; n--) swap(&rows[n], &rows[n - 1]);
+    for (uint32_t n = i; n && rows[n].log_ns < rows[n - 1].log_ns; n--)
+      swap(&rows[n], &rows[n - 1]);
   return count;
 }
 

@@ -13,8 +13,8 @@
 vyre_status begin_plan(vyre_kernel *k, plan *p, uint64_t timeout_ns, vyre_error *error);
 // Sets what earlier processes measured of a variant in this bucket. With the kernel's lock.
 void begin_set_prior(const vyre_kernel *k, const plan *p, variant *v);
-// Makes what earlier processes saw be much faster here than `usual_ns` a variant again, when that is
-// worth its cost. In the background, without the kernel's lock.
+// Makes what earlier processes saw be much faster here than `usual_ns` a variant again, when that
+// is worth its cost. In the background, without the kernel's lock.
 void begin_revive(vyre_kernel *k, plan *p, double usual_ns, uint64_t dispatches);
 // Whether earlier processes saw a variant of the backend (NULL: any) be faster in this bucket than
 // `usual_ns`.

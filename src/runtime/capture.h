@@ -66,7 +66,8 @@ void capture_output_fini(capture_output *out);
 // Compares the work memory with a kept output: bit for bit, except that any NaN equals any NaN, and
 // within the program's ULP budget when it is `fast`. A difference is described in `text`.
 bool capture_matches(const capture *c, const capture_output *expected, char *text, size_t size);
-// Compares memory of the caller's, one span per bound buffer, with the work memory, in the same way.
+// Compares memory of the caller's, one span per bound buffer, with the work memory, in the same
+// way.
 bool capture_matches_spans(const capture *c, const vyre_span *spans, char *text, size_t size);
 
 #endif

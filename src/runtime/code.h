@@ -38,10 +38,10 @@ typedef struct code {
   size_t pass_count;
   uint32_t region_count;
 
-  atomic_uint verdict;         // code_verdict
-  atomic_uint_fast64_t checks; // passed, on this machine, ever
-  uint64_t checks_kept;        // of them, those that the store has; under the kernel's lock
-  atomic_uint_fast64_t check_ns;        // that dispatches spent on checks made at once
+  atomic_uint verdict;           // code_verdict
+  atomic_uint_fast64_t checks;   // passed, on this machine, ever
+  uint64_t checks_kept;          // of them, those that the store has; under the kernel's lock
+  atomic_uint_fast64_t check_ns; // that dispatches spent on checks made at once
   atomic_uint_fast64_t checked_from_ns; // when the first of this process began; 0: none has
   char detail[160];                     // of a wrong answer; written before the verdict
 

@@ -137,8 +137,7 @@ static vyre_status check_candidate(void *context, uint32_t i, vyre_error *error)
   learn_job *j = context;
   code *c = j->variants[i]->code;
   char detail[160];
-  vyre_status status =
-      capture_run(&j->inputs, c->executable, j->variants[i]->shape, NULL, error);
+  vyre_status status = capture_run(&j->inputs, c->executable, j->variants[i]->shape, NULL, error);
   if (status != VYRE_OK) return status;
   if (capture_matches(&j->inputs, &j->expected, detail, sizeof detail)) {
     code_passed(c);

@@ -371,8 +371,7 @@ static void run_job(void *context, bool given_up) {
   if (!given_up && has_budget(k)) {
     // One that is only timed again was there.
     bool is_missing = j->key && !find(k, j->key, hash_key(k, j->key));
-    if (j->key && prepare(k, &j->inputs, j->key, NULL) && is_missing)
-      set_miss_cost(k, j->start_ns);
+    if (j->key && prepare(k, &j->inputs, j->key, NULL) && is_missing) set_miss_cost(k, j->start_ns);
     speculate(k, &j->inputs);
   }
   capture_fini(&j->inputs);

@@ -2,14 +2,14 @@
 //
 // A dispatch cuts each region into boxes (of invocations when it is elastic, of workgroups when it
 // is rigid) and lets the pool's threads take them. How many threads are worth their wake-up is
-// learned: each region keeps the time that an invocation took, and a dispatch that would be over
-// sooner than a thread wakes stays on the caller's. The answer is the same bits either way.
+// learned (threads.h). The answer is the same bits either way.
 #include "backend/cpu/cpu.h"
 
+#include "analysis/axis.h"
 #include "backend/cpu/compile.h"
 #include "backend/cpu/forms.h"
 #include "backend/cpu/host.h"
-#include "analysis/axis.h"
+#include "backend/cpu/threads.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/error.h"
@@ -25,10 +25,9 @@
 #include <unistd.h>
 
 typedef struct region_state {
-  // Picoseconds per invocation with one thread, and with all; 0: not known yet.
-  atomic_uint_fast64_t alone, together;
-  atomic_uint runs, alone_runs;
-  bool has_atomics; // on buffers: threads may be slower than one
+  threads_state threads;
+  uint32_t touched_count; // buffers that the region's code accesses
+  uint32_t touched[LIMIT_BUFFERS];
 } region_state;
 
 typedef struct cpu_state {
@@ -120,70 +119,32 @@ static void choose_box(const cpu_region_code *code, const launch *l, const launc
 
 // ---- regions ------------------------------------------------------------------------------------
 
-// Waking a thread takes about 5 to 50 us here, and more on a busy machine: less work than the first
-// is done sooner alone, and up to the second it is measured who is faster. Whoever lost by little
-// is tried again, at first often, because first runs are slow, and later once in so many;
-// two times in a row, because the second one finds the threads awake.
-enum {
-  ALONE_NS = 30000,
-  COMPETE_NS = 1000000,
-  FIRST_ALONE = 4096,
-  FIRST_RUNS = 8,
-  TRY_AGAIN = 256,
-  ALONE_RUNS = 3, // before one thread is judged, where it can be afforded: the first may be unlucky
-  AFFORDED_NS = 10000000,
-};
-
-static uint32_t choose_threads(const cpu_state *s, region_state *r, uint64_t invocations) {
-  if (s->threads == 1) return 1;
-  uint64_t alone = atomic_load_explicit(&r->alone, memory_order_relaxed);
-  uint64_t together = atomic_load_explicit(&r->together, memory_order_relaxed);
-  double ns = (double)invocations * (double)(alone ? alone : together) / 1000.0;
-  bool may_compete = r->has_atomics || ns < COMPETE_NS;
-  if (!alone && !together) return invocations <= FIRST_ALONE || r->has_atomics ? 1 : s->threads;
-  if (!alone) return may_compete ? 1 : s->threads;
-  bool is_judged = atomic_load_explicit(&r->alone_runs, memory_order_relaxed) >= ALONE_RUNS;
-  if (ns < ALONE_NS || (!is_judged && ns < AFFORDED_NS)) return 1;
-  if (!together || !may_compete) return s->threads;
-  bool is_close = alone / 4 < together && together / 4 < alone;
-  unsigned run = atomic_fetch_add_explicit(&r->runs, 1, memory_order_relaxed);
-  bool is_turn = is_close && (run < FIRST_RUNS ? run / 2 % 2 == 0 : run % TRY_AGAIN < 2);
-  return (alone < together) != is_turn ? 1 : s->threads;
-}
-
-static void learn_cost(region_state *r, uint64_t time_ns, uint32_t threads, uint64_t invocations) {
-  atomic_uint_fast64_t *cost = threads == 1 ? &r->alone : &r->together;
-  if (threads == 1) atomic_fetch_add_explicit(&r->alone_runs, 1, memory_order_relaxed);
-  uint64_t now = (uint64_t)((double)time_ns * 1000.0 / (double)invocations) + 1;
-  uint64_t old = atomic_load_explicit(cost, memory_order_relaxed);
-  // What is slow may have been somebody else's fault (a page fault, another process): it counts
-  // less, and never for more than twice of what is known. A single run that waited ten milliseconds
-  // for the CPU would make what takes microseconds look worth all threads, for good.
-  if (old && now > 2 * old) now = 2 * old;
-  uint64_t mean = !old || now < old ? now : (7 * old + now) / 8;
-  atomic_store_explicit(cost, mean, memory_order_relaxed);
-}
-
 static bool has_buffer_atomics(const vyre_program *p, const region *r) {
   for (uint32_t i = r->body.first; i < r->body.end; i++)
     if (op_is_atomic(p->code[i].op) && mem_space(p->code[i].arg[0]) == MEM_BUFFER) return true;
   return false;
 }
 
-// Bytes of buffers that a region touches, estimated: what one invocation accesses outside of loops
-// times the invocations, at most each buffer once.
-static uint64_t traffic(const vyre_program *p, const region *r, const launch *l,
-                        uint64_t invocations) {
-  uint64_t bytes = 0;
+static void find_touched(const vyre_program *p, const region *r, region_state *out) {
   bool seen[LIMIT_BUFFERS] = {false};
   for (uint32_t i = r->body.first; i < r->body.end; i++) {
     const inst *in = &p->code[i];
     if (op_table[in->op].operands[0] != 'm' || mem_space(in->arg[0]) != MEM_BUFFER) continue;
     uint32_t b = mem_index(in->arg[0]);
-    if (seen[b]) continue;
+    if (!seen[b]) out->touched[out->touched_count++] = b;
     seen[b] = true;
-    uint64_t length = l->buffers[b].length;
-    bytes += (length < invocations ? length : invocations) * type_bytes(p->buffers[b].type);
+  }
+}
+
+// Bytes of buffers that a region touches, estimated: what one invocation accesses outside of loops
+// times the invocations, at most each buffer once.
+static uint64_t traffic(const vyre_program *p, const region_state *r, const launch *l,
+                        uint64_t invocations) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < r->touched_count; i++) {
+    uint64_t length = l->buffers[r->touched[i]].length;
+    bytes +=
+        (length < invocations ? length : invocations) * type_bytes(p->buffers[r->touched[i]].type);
   }
   return bytes;
 }
@@ -199,7 +160,9 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
                               vyre_error *error) {
   const region *r = &s->program->regions[index];
   uint64_t start = clock_stamp();
-  uint32_t threads = choose_threads(s, &s->regions[index], shape->invocations);
+  region_state *state = &s->regions[index];
+  threads_cost *cost = threads_find(&state->threads, l, shape->invocations);
+  uint32_t threads = threads_choose(&state->threads, cost, s->threads, shape->invocations);
   args->is_alone = threads == 1;
   box_job j = {.kernel = s->kernels.functions[index],
                .args = args,
@@ -214,8 +177,8 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
   }
   uint64_t time_ns = clock_between_ns(start, clock_stamp());
   if (status != VYRE_OK) return status;
-  if (shape->invocations) learn_cost(&s->regions[index], time_ns, threads, shape->invocations);
-  report_region(report, r->name, time_ns, traffic(s->program, r, l, shape->invocations),
+  if (shape->invocations) threads_learn(cost, time_ns, threads, shape->invocations);
+  report_region(report, r->name, time_ns, traffic(s->program, state, l, shape->invocations),
                 shape->invocations);
   return VYRE_OK;
 }
@@ -339,8 +302,11 @@ static vyre_status make_state(vyre_program *program, const vyre_compile_options 
                         .source_name = program->name};
   s->program = vyre_program_retain(program);
   vyre_status status = get(s->program, &wanted, &s->kernels, error);
-  for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++)
-    s->regions[i].has_atomics = has_buffer_atomics(s->program, &s->program->regions[i]);
+  for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++) {
+    const region *r = &s->program->regions[i];
+    s->regions[i].threads.has_atomics = has_buffer_atomics(s->program, r);
+    find_touched(s->program, r, &s->regions[i]);
+  }
   if (status == VYRE_OK)
     *state = s;
   else

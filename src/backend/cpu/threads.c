@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "backend/cpu/threads.h"
+
+// ---- buckets ------------------------------------------------------------------------------------
+
+static uint64_t magnitude(uint64_t value) {
+  return value ? 64 - (uint64_t)__builtin_clzll(value) : 0;
+}
+
+// Never 0.
+static uint64_t bucket_of(const launch *l, uint64_t invocations) {
+  const vyre_program *p = l->program;
+  uint64_t bucket = 1 + magnitude(invocations);
+  for (uint32_t i = 0; i < p->param_count; i++)
+    if (!type_is_float(p->params[i].type)) bucket = bucket * 67 + magnitude(l->params[i]);
+  return bucket ? bucket : 1;
+}
+
+// A few places are looked at; when they are taken by others, the first is taken over.
+threads_cost *threads_find(threads_state *s, const launch *l, uint64_t invocations) {
+  enum { LOOKS = 4 };
+  uint64_t bucket = bucket_of(l, invocations);
+  uint32_t first = (uint32_t)(bucket * UINT64_C(0x9e3779b97f4a7c15) >> 60); // THREADS_BUCKETS
+  for (uint32_t i = 0; i < LOOKS; i++) {
+    threads_cost *c = &s->costs[(first + i) % THREADS_BUCKETS];
+    uint_fast64_t there = atomic_load_explicit(&c->bucket, memory_order_relaxed);
+    if (there == bucket) return c;
+    if (!there && atomic_compare_exchange_strong(&c->bucket, &there, bucket)) return c;
+    if (there == bucket) return c;
+  }
+  threads_cost *c = &s->costs[first];
+  atomic_store(&c->bucket, bucket);
+  atomic_store(&c->alone, 0);
+  atomic_store(&c->together, 0);
+  atomic_store(&c->runs, 0);
+  atomic_store(&c->alone_runs, 0);
+  return c;
+}
+
+// ---- the choice ---------------------------------------------------------------------------------
+
+// Waking a thread takes about 5 to 50 us here, and more on a busy machine: less work than the first
+// is done sooner alone, and up to the second it is measured who is faster. Whoever lost by little
+// is tried again, at first often, because first runs are slow, and later once in so many;
+// two times in a row, because the second one finds the threads awake.
+enum {
+  ALONE_NS = 30000,
+  COMPETE_NS = 1000000,
+  FIRST_ALONE = 4096,
+  FIRST_RUNS = 8,
+  TRY_AGAIN = 256,
+  ALONE_RUNS = 3, // before one thread is judged, where it can be afforded: the first may be unlucky
+  AFFORDED_NS = 10000000,
+};
+
+uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
+                        uint64_t invocations) {
+  if (all == 1) return 1;
+  uint64_t alone = atomic_load_explicit(&c->alone, memory_order_relaxed);
+  uint64_t together = atomic_load_explicit(&c->together, memory_order_relaxed);
+  double ns = (double)invocations * (double)(alone ? alone : together) / 1000.0;
+  bool may_compete = s->has_atomics || ns < COMPETE_NS;
+  if (!alone && !together) return invocations <= FIRST_ALONE || s->has_atomics ? 1 : all;
+  if (!alone) return may_compete ? 1 : all;
+  bool is_judged = atomic_load_explicit(&c->alone_runs, memory_order_relaxed) >= ALONE_RUNS;
+  if (ns < ALONE_NS || (!is_judged && ns < AFFORDED_NS)) return 1;
+  if (!together || !may_compete) return all;
+  bool is_close = alone / 4 < together && together / 4 < alone;
+  unsigned run = atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed);
+  bool is_turn = is_close && (run < FIRST_RUNS ? run / 2 % 2 == 0 : run % TRY_AGAIN < 2);
+  return (alone < together) != is_turn ? 1 : all;
+}
+
+void threads_learn(threads_cost *c, uint64_t time_ns, uint32_t threads, uint64_t invocations) {
+  atomic_uint_fast64_t *cost = threads == 1 ? &c->alone : &c->together;
+  if (threads == 1) atomic_fetch_add_explicit(&c->alone_runs, 1, memory_order_relaxed);
+  uint64_t now = (uint64_t)((double)time_ns * 1000.0 / (double)invocations) + 1;
+  uint64_t old = atomic_load_explicit(cost, memory_order_relaxed);
+  // What is slow may have been somebody else's fault (a page fault, another process): it counts
+  // less, and never for more than twice of what is known. A single run that waited ten milliseconds
+  // for the CPU would make what takes microseconds look worth all threads, for good.
+  if (old && now > 2 * old) now = 2 * old;
+  uint64_t mean = !old || now < old ? now : (7 * old + now) / 8;
+  atomic_store_explicit(cost, mean, memory_order_relaxed);
+}
