@@ -381,6 +381,24 @@ static void make_while(maker *m) {
   store_sum(m, sum);
 }
 
+// for a in 0..3 { for k in first..end { v = v + x[..]  y[own] = v } }: what an inner loop left
+// behind in v is what it finds when it runs again, and nobody looks at v but the inner loop.
+static void make_again(maker *m) {
+  vyre_var v = maker_var(m, maker_const(m, VYRE_U32, maker_below(m, 9)));
+  turns t = some_turns(m);
+  vyre_value often = maker_const(m, VYRE_U32, 1 + maker_below(m, 3)).value;
+  vyre_build_for(m->b, maker_const(m, VYRE_U32, 0).value, often, 0);
+  bool is_gated = maker_chance(m, 30);
+  if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
+  enter(m, vyre_build_for(m->b, t.first.value, t.end.value, 0), &t);
+  turn(m, v);
+  store_sum(m, v);
+  vyre_build_end(m->b);
+  m->counter_count--;
+  if (is_gated) vyre_build_end(m->b);
+  vyre_build_end(m->b);
+}
+
 // sum of a[y * n + k] * b[k * w + x], under a condition or not
 static void make_matrix(maker *m) {
   vyre_type type = maker_index_type(m);
@@ -490,6 +508,7 @@ const body_kind body_kinds[] = {
     {"record", 0, make_record},
     {"counter", NEEDS_LOOPS, make_counter},
     {"while", NEEDS_LOOPS, make_while},
+    {"again", NEEDS_LOOPS, make_again},
     {"matrix", NEEDS_LOOPS | NEEDS_PLANE, make_matrix},
     {"plane", NEEDS_PLANE, make_plane},
     {"turns", NEEDS_ROW | NEEDS_MANY, make_turns},

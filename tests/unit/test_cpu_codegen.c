@@ -68,6 +68,46 @@ static void test_values_over_barriers(void **state) {
                   .is_small = true});
 }
 
+// Invocations leave the inner loop at different times, and come back to it with the outer one: what
+// only the inner loop reads has to be theirs still.
+static void test_loops_run_again(void **state) {
+  (void)state;
+  check(&(sample){.text = "program again()\n"
+                          "buffer y: u32[] readwrite\n"
+                          "region main grid(len(y)) {\n"
+                          "  let i = global_id.x\n"
+                          "  var v: u32 = 0\n"
+                          "  array a: u32[3]\n"
+                          "  for again in 0u32..3 {\n"
+                          "    for k in 0u32..i & 7 {\n"
+                          "      v = v + 1\n"
+                          "      a[k % 3] = a[k % 3] + v\n"
+                          "      y[i] = v + a[0] * 100 + a[2] * 10000\n"
+                          "    }\n"
+                          "  }\n"
+                          "}\n",
+                  .lengths = {100}});
+  check(&(sample){.text = "program phases()\n"
+                          "buffer y: u32[] readwrite\n"
+                          "region main grid(64) workgroup(32) {\n"
+                          "  shared s: u32[32]\n"
+                          "  let l = local_id.x\n"
+                          "  var v: u32 = 0\n"
+                          "  for again in 0u32..3 {\n"
+                          "    s[l] = l & 7\n"
+                          "    barrier\n"
+                          "    var k: u32 = 0\n"
+                          "    while k < s[31 - l] {\n"
+                          "      v = v + 1\n"
+                          "      y[global_id.x] = v\n"
+                          "      k = k + 1\n"
+                          "    }\n"
+                          "    barrier\n"
+                          "  }\n"
+                          "}\n",
+                  .lengths = {64}});
+}
+
 static void test_group_leaves_loops(void **state) {
   (void)state;
   check(&(sample){.text = "program leave(n: i32)\n"
@@ -421,6 +461,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reduction),
       cmocka_unit_test(test_values_over_barriers),
+      cmocka_unit_test(test_loops_run_again),
       cmocka_unit_test(test_group_leaves_loops),
       cmocka_unit_test(test_all_return_before_a_barrier),
       cmocka_unit_test(test_some_return_before_a_barrier),

@@ -205,6 +205,21 @@ static void test_doubled_index(void **state) {
   check(&(sample){.text = text, .lengths = {200}});
 }
 
+// Strides that no range knows before the code is made, and that are 0 then: as optimisation is off,
+// operations on constants are there.
+static void test_strides_known_late(void **state) {
+  (void)state;
+  CHECK_ALL("program p(n: u32)\n"
+            "buffer y: u32[] readwrite\n"
+            "buffer x: u32[] read\n"
+            "region main grid(200) {\n"
+            "  let i = global_id.x\n"
+            "  let none = popcount(1u32) - 1u32\n"
+            "  if max(n, i * not(4294967295u32)) < 50 { y[i] = x[min(i * none, n)] }\n"
+            "}\n",
+            {0}, {5}, {63}, {200}, {UINT32_MAX});
+}
+
 static void test_gate_behind_barrier(void **state) {
   (void)state;
   CHECK_ALL("program p(n: u32)\n"
@@ -221,11 +236,17 @@ static void test_gate_behind_barrier(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_unequal),       cmocka_unit_test(test_runtime_strides),
-      cmocka_unit_test(test_ends_of_types), cmocka_unit_test(test_clamps),
-      cmocka_unit_test(test_ranges),        cmocka_unit_test(test_wide_indices),
-      cmocka_unit_test(test_counters),      cmocka_unit_test(test_narrow_own_index),
-      cmocka_unit_test(test_doubled_index), cmocka_unit_test(test_gate_behind_barrier),
+      cmocka_unit_test(test_unequal),
+      cmocka_unit_test(test_runtime_strides),
+      cmocka_unit_test(test_ends_of_types),
+      cmocka_unit_test(test_clamps),
+      cmocka_unit_test(test_ranges),
+      cmocka_unit_test(test_wide_indices),
+      cmocka_unit_test(test_counters),
+      cmocka_unit_test(test_narrow_own_index),
+      cmocka_unit_test(test_doubled_index),
+      cmocka_unit_test(test_gate_behind_barrier),
+      cmocka_unit_test(test_strides_known_late),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

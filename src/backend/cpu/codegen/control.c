@@ -33,19 +33,23 @@ static void restore(emitter *e, llval before) {
   if (e->returned) e->exec = mask_without(e, e->exec, load_mask(e, e->returned));
 }
 
-// Those who left a loop do not come back to it: what is only read inside may be lost to them.
-static bool comes_back(const emitter *e, const open_block *o, range used) {
+// Those who left a loop do not come back to it, unless it runs again: then what is only read inside
+// may be lost to them.
+static bool comes_back(const emitter *e, const open_block *o, range used, bool runs_again) {
   const inst *in = &e->p->code[o->op];
   if (!o->is_divergent) return false;
   if (in->op == VYRE_OP_IF || (block_at(e->shapes, o->op)->continues & AXIS_X)) return true;
-  uint32_t end = inst_end(in);
-  return used.first < o->op || used.end > end;
+  return runs_again || used.first < o->op || used.end > inst_end(in);
 }
 
+// What crosses phases may do so in a loop of the workgroup, which runs the phase again.
 bool parted_since(const emitter *e, uint32_t variable) {
   uint32_t slot = variable - e->first;
-  for (uint32_t k = e->declared[slot]; k < e->depth; k++)
-    if (comes_back(e, &e->open[k], e->used[slot])) return true;
+  bool runs_again = e->keep && e->keep->phases->is_crossing[slot];
+  for (uint32_t k = e->declared[slot]; k < e->depth; k++) {
+    if (comes_back(e, &e->open[k], e->used[slot], runs_again)) return true;
+    runs_again |= e->p->code[e->open[k].op].op != VYRE_OP_IF;
+  }
   return false;
 }
 

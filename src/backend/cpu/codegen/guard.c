@@ -145,12 +145,18 @@ static bool form_converted(guards *g, uint32_t op, form *out) {
   return true;
 }
 
-// A clamp that does nothing: the operand that moves along the row is the result.
-static bool form_clamped(guards *g, const inst *in, form *out) {
+// A clamp that does nothing: the operand that moves along the row is the result. That is decided by
+// the plan: of a row that is emitted more may be known, such as that a stride is 0.
+static bool form_clamped(guards *g, uint32_t op, form *out) {
+  const inst *in = &g->k->p->code[op];
   form x, y;
   if (!guards_form(g, in->arg[0], &x) || !guards_form(g, in->arg[1], &y)) return false;
-  if (form_moves(x) == form_moves(y)) return false;
-  form kept = form_moves(x) ? x : y, other = form_moves(x) ? y : x;
+  bool *is_second = &g->is_second[at(g, op)];
+  if (is_dry(g)) {
+    if (form_moves(x) == form_moves(y)) return false;
+    *is_second = form_moves(y);
+  }
+  form kept = *is_second ? y : x, other = *is_second ? x : y;
   int_type t = int_type_of((vyre_type)in->type);
   *out = in->op == VYRE_OP_MIN ? form_min(&g->c, kept, other, t) : form_max(&g->c, kept, other, t);
   return true;
@@ -194,7 +200,7 @@ static bool form_made(guards *g, uint32_t op, form *out) {
   case VYRE_OP_CONVERT: return form_converted(g, op, out);
   case VYRE_OP_FOR: return form_counted(g, in, out);
   case VYRE_OP_MIN:
-  case VYRE_OP_MAX: return form_clamped(g, in, out);
+  case VYRE_OP_MAX: return form_clamped(g, op, out);
   case VYRE_OP_ADD:
   case VYRE_OP_SUB:
   case VYRE_OP_MUL:
@@ -243,10 +249,9 @@ bool guards_form(guards *g, ref r, form *out) {
   }
   if (g->state[slot] == UNKNOWN || g->state[slot] == NO_FORM) return false;
   if (!g->is_known[slot]) {
-    if (g->state[slot] == HAS_FORM)
-      form_made(g, r, &g->forms[slot]);
-    else
-      form_of_range(g, r, &g->forms[slot]);
+    form *made = &g->forms[slot];
+    bool is_made = g->state[slot] == HAS_FORM ? form_made(g, r, made) : form_of_range(g, r, made);
+    if (!is_made) return false;
     g->is_known[slot] = true;
   }
   *out = g->forms[slot];

@@ -28,6 +28,7 @@ typedef struct guards {
   bool *is_known;        // whether `forms` has it
   uint8_t *steps;        // per operation: how many it takes to follow its form
   word *shift;           // per widening conversion: what it is more than its operand's index
+  bool *is_second;       // per min and max: it is the second operand where it has a form
   bool *is_followed;     // per widening conversion: `shift` says it all
   bool *is_fixed;        // per operation: the same along the row, from the launch alone
   bool *is_set;          // per variable: changes after its declaration

@@ -155,7 +155,6 @@ static void mark_steps(guards *g, ref r) {
   if (guards_is_fixed(g, r)) return;
   const inst *in = &g->k->p->code[r];
   if (g->state[at(g, r)] != HAS_FORM) return;
-  form x;
   uint8_t *slot = &g->assume[at(g, r)];
   switch (in->op) {
   case VYRE_OP_GET:
@@ -163,9 +162,7 @@ static void mark_steps(guards *g, ref r) {
     return;
   case VYRE_OP_CONVERT: *slot = ASSUME_EXACT; break;
   case VYRE_OP_MIN:
-  case VYRE_OP_MAX:
-    *slot = guards_form(g, in->arg[0], &x) && form_moves(x) ? ASSUME_FIRST : ASSUME_SECOND;
-    break;
+  case VYRE_OP_MAX: *slot = g->is_second[at(g, r)] ? ASSUME_SECOND : ASSUME_FIRST; break;
   case VYRE_OP_COPY:
   case VYRE_OP_ADD:
   case VYRE_OP_SUB:
@@ -274,6 +271,7 @@ static bool allocate(guards *g) {
   g->forms = arena_alloc_array(a, count, sizeof *g->forms);
   g->steps = arena_alloc_array(a, count, 1);
   g->shift = arena_alloc_array(a, count, sizeof *g->shift);
+  g->is_second = arena_alloc_array(a, count, sizeof(bool));
   g->is_followed = arena_alloc_array(a, count, sizeof(bool));
   g->is_known = arena_alloc_array(a, count, sizeof(bool));
   g->is_fixed = arena_alloc_array(a, count, sizeof(bool));
@@ -281,7 +279,7 @@ static bool allocate(guards *g) {
   g->record = arena_alloc_array(a, count, 1);
   g->field = arena_alloc_array(a, count, 1);
   return g->record && g->field && g->assume && g->state && g->forms && g->is_known && g->is_fixed &&
-         g->is_set && g->shift && g->is_followed && g->steps;
+         g->is_set && g->shift && g->is_second && g->is_followed && g->steps;
 }
 
 // Where the walk goes on behind operation i: not into blocks that are dead.
