@@ -195,7 +195,6 @@ static bool part_liar(void) {
   for (; !strcmp(backend_of(&s), "fake") && count < 5000; count++) {
     s.x[0] = (count * 7 + 500) % 1000;
     (void)run_ns(&s);
-    usleep(1000);
   }
   ok &= bench_at_most("wrong for 1 % of inputs: undone after", count, 300, "");
   vyre_runtime_settle(s.rt);
@@ -218,7 +217,8 @@ static bool part_liar_next(void) {
 
 // ---- what it costs ------------------------------------------------------------------------------
 
-// Beside a runtime that does not learn: what the machine does to both is not the loop's doing.
+// The slowest dispatches beside the usual one. Beside them those of a runtime that does not learn:
+// what the machine does to both.
 static bool part_cost(void) {
   enum { MANY = 10000 };
   static double samples[2][MANY];
@@ -236,15 +236,16 @@ static bool part_cost(void) {
       if (!i) busy += samples[i][n];
     }
   cpu = worker_cpu_ns(s[0].rt->worker) - cpu;
-  double p99[2];
+  double tail[2];
   for (int i = 0; i < 2; i++) {
     double median = median_of(samples[i], MANY); // sorts them
-    p99[i] = samples[i][MANY / 100 * 99];
+    double p99 = samples[i][MANY / 100 * 99];
+    tail[i] = p99 / median;
     printf("  %s: median %.1f us, p99 %.1f us\n", i ? "without learning" : "with learning",
-           median / 1000, p99[i] / 1000);
+           median / 1000, p99 / 1000);
   }
-  bool ok =
-      bench_at_most("p99 of a dispatch over that without learning", p99[0] / p99[1], 1.5, "x");
+  bool ok = bench_at_most("p99 of a dispatch over the steady one", tail[0], 1.5, "x");
+  printf("  without learning %.2f\n", tail[1]);
   ok &= bench_at_most("background CPU over the dispatches' time", 100 * (double)cpu / busy, 5, "%");
   for (int i = 0; i < 2; i++) vyre_runtime_free(s[i].rt);
   return ok;

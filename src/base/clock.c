@@ -6,6 +6,7 @@
 #endif
 #include <stdatomic.h>
 
+#include <sys/resource.h>
 #include <time.h>
 
 static uint64_t read_ns(clockid_t id) {
@@ -20,6 +21,19 @@ uint64_t clock_now_ns(void) {
 
 uint64_t clock_thread_cpu_ns(void) {
   return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+clock_use clock_thread_use(void) {
+  struct rusage use;
+  if (getrusage(RUSAGE_THREAD, &use)) return (clock_use){0};
+  return (clock_use){clock_thread_cpu_ns(), (uint64_t)use.ru_nivcsw};
+}
+
+uint64_t clock_undisturbed_ns(uint64_t wall_ns, const clock_use *before) {
+  clock_use now = clock_thread_use();
+  uint64_t cpu_ns = now.cpu_ns - before->cpu_ns;
+  bool is_disturbed = now.interruptions != before->interruptions;
+  return is_disturbed && cpu_ns && cpu_ns < wall_ns ? cpu_ns : wall_ns;
 }
 
 int64_t clock_unix_seconds(void) {

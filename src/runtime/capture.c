@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 void capture_fini(capture *c) {
   for (uint32_t i = 0; i < c->args.buffer_count; i++) {
@@ -161,27 +160,15 @@ vyre_status capture_run(capture *c, vyre_executable *executable, const uint32_t 
 enum { SHORT_RUNS = 16 };
 #define SHORT_NS UINT64_C(200000)
 
-typedef struct cpu_use {
-  uint64_t ns;
-  long interruptions;
-} cpu_use;
-
-static cpu_use use_of_thread(void) {
-  struct rusage use;
-  if (getrusage(RUSAGE_THREAD, &use)) return (cpu_use){0};
-  return (cpu_use){clock_thread_cpu_ns(), use.ru_nivcsw};
-}
-
 static vyre_status time_once(capture *c, vyre_executable *executable, const uint32_t workgroup[3],
                              uint64_t *wall_ns, uint64_t *ns, vyre_error *error) {
   vyre_report report = {0};
   bool is_host = executable_backend(executable)->is_host;
-  cpu_use before = is_host ? use_of_thread() : (cpu_use){0};
+  clock_use before = is_host ? clock_thread_use() : (clock_use){0};
   vyre_status status = capture_run(c, executable, workgroup, &report, error);
-  cpu_use after = is_host ? use_of_thread() : (cpu_use){0};
   *ns = *wall_ns = report.wall_ns;
-  uint64_t busy_ns = after.ns - before.ns; // with refilling the inputs, which is little
-  if (after.interruptions != before.interruptions && busy_ns < *ns) *ns = busy_ns;
+  // With refilling the inputs, which is little.
+  if (is_host) *ns = clock_undisturbed_ns(*wall_ns, &before);
   return status;
 }
 

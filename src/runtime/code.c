@@ -53,6 +53,8 @@ static void find_hash(code *c, const vyre_program *made, const char *adapter) {
   add_text(&h, adapter);
   add_text(&h, c->tier == VYRE_TIER_QUICK ? "quick" : "full");
   hash_update(&h, program_fingerprint(made), HASH_BYTES);
+  // One that is made for some arguments goes when they do: it is nobody else's.
+  if (c->constants) hash_update(&h, &c->constants, sizeof c->constants);
   hash_final(&h, c->hash);
 }
 

@@ -133,11 +133,23 @@ void kernel_forsake(vyre_kernel *k, code *c) {
 
 enum { REGIONS_ON_STACK = 32 };
 
-static void record(vyre_kernel *k, variant *v, const vyre_report *r, bool is_disturbed) {
+// Asking what the CPU was used for takes a microsecond: only where that is little.
+#define LONG_NS UINT64_C(200000)
+
+static bool is_long_on_host(const variant *v) {
+  variant *w = (variant *)v;
+  uint64_t count = atomic_load_explicit(&w->count, memory_order_relaxed);
+  uint64_t total = atomic_load_explicit(&w->total_ns, memory_order_relaxed);
+  return total > LONG_NS && total / LONG_NS > count &&
+         executable_backend(v->code->executable)->is_host;
+}
+
+static void record(vyre_kernel *k, variant *v, const vyre_report *r, uint64_t ns,
+                   bool is_disturbed) {
   worker *w = k->runtime->worker;
   code *c = v->code;
   uint64_t invocations = 0;
-  variant_record(v, r->wall_ns + !r->wall_ns, is_disturbed);
+  variant_record(v, ns + !ns, is_disturbed);
   atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed);
   for (uint32_t i = 0; i < r->region_count; i++) {
     const vyre_region_report *row = &r->regions[i];
@@ -278,11 +290,13 @@ static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre
   vyre_report own = {.regions = regions, .region_capacity = REGIONS_ON_STACK};
   vyre_report *r = report && report->region_capacity ? report : &own;
   const variant *chosen = v;
+  bool is_long = is_long_on_host(v);
+  clock_use before = is_long ? clock_thread_use() : (clock_use){0};
   status = run(k, p, &v, args, r, error);
+  uint64_t ns = is_long ? clock_undisturbed_ns(r->wall_ns, &before) : r->wall_ns;
   bool is_disturbed = (c && check_is_disturbing(c)) || is_warm_up(p, v);
-  if (status == VYRE_OK) record(k, v, r, is_disturbed);
-  if (atomic_load_explicit(&p->explored, memory_order_relaxed) == v)
-    review_explored(k, p, v, r->wall_ns);
+  if (status == VYRE_OK) record(k, v, r, ns, is_disturbed);
+  if (atomic_load_explicit(&p->explored, memory_order_relaxed) == v) review_explored(k, p, v, ns);
   if (c) check_end(c, args, status == VYRE_OK && v == chosen);
   if (k->predictor) special_leave(k);
   if (report && r == &own) {

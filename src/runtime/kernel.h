@@ -71,6 +71,7 @@ struct vyre_kernel {
   special *removed;
   _Atomic(special *) specials[SPECIAL_SLOTS]; // open addressing; read without the lock
   atomic_uint looking;                        // dispatches that may hold one
+  atomic_uint last_slot, repeats;             // where the last one was found, and how often since
   atomic_uint pending;                        // background jobs that mention the kernel
   atomic_uint learning;                       // of them, those that learn about a plan
   atomic_uint submitted;                      // dispatches that wait for their turn

@@ -19,6 +19,7 @@ typedef struct special {
   struct special *next; // of those that were removed
   uint64_t hash;
   uint64_t *key;   // parameters in canonical bits, then lengths
+  uint64_t *given; // the arguments as they were passed: parameters, then sizes of spans
   variant variant; // its code is NULL when the general one is faster: nothing to compile again
   atomic_uint_fast64_t gain_ns;     // per dispatch, as the trial measured it; 0: none
   _Atomic(const variant *) against; // over this general variant: another has to be beaten anew
@@ -26,6 +27,7 @@ typedef struct special {
   bool is_judged; // its outcome is known
   predict_kind kind;
   uint64_t cost_ns, born, used; // the last two: when, counted in changes of the arguments
+  uint64_t counted;             // of the variant's dispatches, those whose gain was added up
   atomic_bool was_used;
 } special;
 
