@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/hash.h"
+#include "base/size_limit.h"
 #include "base/strbuf.h"
 #include "base/trust.h"
 
@@ -23,6 +24,7 @@ static vyre_status io_error(vyre_error *error, const char *what, const char *pat
                     : reason == ENOSPC ? "free some disk space"
                     : reason == EROFS  ? "choose a directory that can be written"
                     : reason == EISDIR ? "name a file, not a directory"
+                    : reason == EFBIG  ? "raise the limit on the size of files (ulimit -f)"
                                        : "check the path and the disk";
   return error_set(error, VYRE_ERROR_IO, "cannot %s `%s`: %s. Fix: %s", what, path,
                    format_errno(reason), fix);
@@ -116,14 +118,20 @@ vyre_status file_make_parents(const char *path, vyre_error *error) {
 }
 
 static int write_all(int fd, const char *data, size_t size) {
-  while (size) {
+  size_limit held = size_limit_hold();
+  int reason = 0;
+  while (size && !reason) {
     ssize_t put = write(fd, data, size);
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno;
-    data += put;
-    size -= (size_t)put;
+    if (put < 0) {
+      reason = errno;
+    } else {
+      data += put;
+      size -= (size_t)put;
+    }
   }
-  return 0;
+  size_limit_release(&held);
+  return reason;
 }
 
 // The rename is durable only once the directory that holds the name is on disk.

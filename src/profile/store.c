@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/lockfile.h"
 #include "base/paths.h"
+#include "base/size_limit.h"
 #include "base/strbuf.h"
 #include "profile/store_db.h"
 
@@ -403,10 +404,12 @@ vyre_status store_open(const store_options *options, const note_sink *notes, sto
   store *s = store_new(options, notes, error);
   if (!s) return error->status;
   identity who = OURS;
+  size_limit held = size_limit_hold();
   vyre_status status = check_process(error);
   if (status == VYRE_OK) status = file_check_own(s->path, error);
   if (status != VYRE_OK) {
     store_close(s);
+    size_limit_release(&held);
     return status;
   }
   // When the directory cannot be made, opening says so.
@@ -436,12 +439,15 @@ vyre_status store_open(const store_options *options, const note_sink *notes, sto
     *out = s;
   else
     store_close(s);
+  size_limit_release(&held);
   return status;
 }
 
 void store_close(store *s) {
   if (!s) return;
+  size_limit held = size_limit_hold();
   store_disconnect(s);
+  size_limit_release(&held);
   pthread_mutex_destroy(&s->lock);
   free(s->path);
   free(s);

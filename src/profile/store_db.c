@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 
 static const char *const sql_texts[STORE_SQL_END] = {
@@ -13,6 +14,17 @@ static const char *const sql_texts[STORE_SQL_END] = {
 };
 
 // ---- errors ------------------------------------------------------------------------------------
+
+void store_lock(store *s) {
+  pthread_mutex_lock(&s->lock);
+  s->held = size_limit_hold();
+}
+
+void store_unlock(store *s) {
+  size_limit held = s->held;
+  pthread_mutex_unlock(&s->lock);
+  size_limit_release(&held);
+}
 
 bool store_is_corrupt(int code) {
   return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
@@ -33,18 +45,31 @@ bool store_is_full(const store *s, int code) {
   return reason == ENOSPC || reason == EDQUOT || !has_room(s);
 }
 
+// Files of the process may not grow so far; that is not lost as the disk's reason may be.
+static bool is_limited(int code) {
+  struct rlimit limit;
+  return (code & 0xff) == SQLITE_IOERR && !getrlimit(RLIMIT_FSIZE, &limit) &&
+         limit.rlim_cur != RLIM_INFINITY;
+}
+
 vyre_status store_fail(const store *s, int code, const char *what, vyre_error *error) {
   int kind = code & 0xff;
   if (kind == SQLITE_NOMEM) return error_out_of_memory(error);
   const char *fix = "check the file and the disk; without it nothing is remembered";
-  bool is_full = store_is_full(s, code);
-  if (is_full) fix = "free some disk space";
+  const char *reason = sqlite3_errstr(code);
+  if (store_is_full(s, code)) {
+    fix = "free some disk space";
+    reason = "the disk is full";
+  } else if (is_limited(code)) {
+    fix = "raise the limit on the size of files (ulimit -f), or check the disk";
+    reason = "a file may not grow so large, or the disk failed";
+  }
   if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED) fix = "let the other process finish";
   if (kind == SQLITE_READONLY || kind == SQLITE_CANTOPEN || kind == SQLITE_PERM)
     fix = "use a directory that can be written, or set VYRE_HOME to one";
   if (store_is_corrupt(code)) fix = "delete the file; it is made anew";
   return error_set(error, VYRE_ERROR_IO, "cannot %s the evidence store `%s`: %s. Fix: %s", what,
-                   s->path, is_full ? "the disk is full" : sqlite3_errstr(code), fix);
+                   s->path, reason, fix);
 }
 
 // ---- statements --------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #ifndef VYRE_PROFILE_STORE_DB_H
 #define VYRE_PROFILE_STORE_DB_H
 
+#include "base/size_limit.h"
 #include "profile/store.h"
 
 #include <pthread.h>
@@ -18,6 +19,7 @@ typedef enum store_sql {
 
 struct store {
   pthread_mutex_t lock;
+  size_limit held; // by whoever has the lock
   sqlite3 *db;
   sqlite3_stmt *statements[STORE_SQL_END]; // prepared on first use
   char *path;
@@ -28,6 +30,10 @@ struct store {
   bool told_no_wal;
   uint64_t batches;
 };
+
+// For every use of the database: reading, too, may make its files grow.
+void store_lock(store *s);
+void store_unlock(store *s);
 
 // An error that names the store, what was tried and what to do. `code` is SQLite's.
 vyre_status store_fail(const store *s, int code, const char *what, vyre_error *error);

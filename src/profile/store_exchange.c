@@ -44,9 +44,9 @@ vyre_status store_export(store *s, const char *path, vyre_error *error) {
   vyre_status status = file_make_parents(path, error);
   if (status == VYRE_OK) {
     (void)unlink(temporary);
-    pthread_mutex_lock(&s->lock);
+    store_lock(s);
     int code = s->db ? vacuum_into(s, temporary) : SQLITE_CORRUPT;
-    pthread_mutex_unlock(&s->lock);
+    store_unlock(s);
     int reason = code == SQLITE_OK ? sync_and_rename(temporary, path) : 0;
     if (code != SQLITE_OK)
       status = store_fail(s, code, "export", error);
@@ -159,10 +159,10 @@ vyre_status store_import(store *s, const char *path, uint64_t *taken, vyre_error
                        code != SQLITE_OK ? sqlite3_errstr(code) : "");
   if (status == VYRE_OK && s->read_only) status = store_fail(s, SQLITE_READONLY, "write to", error);
   if (status == VYRE_OK) {
-    pthread_mutex_lock(&s->lock);
+    store_lock(s);
     code = s->db ? import_all(s, from, taken) : SQLITE_CORRUPT;
     if (code != SQLITE_OK) status = store_fail(s, code, "import into", error);
-    pthread_mutex_unlock(&s->lock);
+    store_unlock(s);
   }
   if (status != VYRE_OK) *taken = 0;
   store_close(from);
@@ -171,7 +171,7 @@ vyre_status store_import(store *s, const char *path, uint64_t *taken, vyre_error
 
 vyre_status store_clear(store *s, vyre_error *error) {
   if (s->read_only) return store_fail(s, SQLITE_READONLY, "write to", error);
-  pthread_mutex_lock(&s->lock);
+  store_lock(s);
   int code = SQLITE_CORRUPT;
   if (s->db) {
     code = store_begin(s);
@@ -186,6 +186,6 @@ vyre_status store_clear(store *s, vyre_error *error) {
       (void)store_exec(s, "VACUUM");
   }
   vyre_status status = code == SQLITE_OK ? VYRE_OK : store_fail(s, code, "clear", error);
-  pthread_mutex_unlock(&s->lock);
+  store_unlock(s);
   return status;
 }

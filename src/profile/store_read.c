@@ -37,12 +37,12 @@ static int run_query(const query *a) {
 
 // Whether memory ran out while rows were copied is known to the caller, not to SQLite.
 static vyre_status read_rows(const query *a, vyre_error *error) {
-  pthread_mutex_lock(&a->s->lock);
+  store_lock(a->s);
   int code = run_query(a);
   // The faulty file is set aside; an empty one has no rows.
   if (store_is_corrupt(code) && !a->s->read_only) code = store_recover(a->s, error);
   vyre_status status = code == SQLITE_OK ? VYRE_OK : store_fail(a->s, code, "read", error);
-  pthread_mutex_unlock(&a->s->lock);
+  store_unlock(a->s);
   return status;
 }
 

@@ -318,7 +318,7 @@ static int append_pruned(store *s, const store_batch *batch) {
 vyre_status store_append(store *s, const store_batch *batch, vyre_error *error) {
   enum { PRUNE_EVERY = 32 };
   if (s->read_only) return store_fail(s, SQLITE_READONLY, "write to", error);
-  pthread_mutex_lock(&s->lock);
+  store_lock(s);
   uint32_t max_keys = s->batches++ % PRUNE_EVERY ? 0 : s->options.max_keys;
   int code = s->db ? append_once(s, batch, max_keys) : SQLITE_CORRUPT;
   if (store_is_corrupt(code)) {
@@ -327,6 +327,6 @@ vyre_status store_append(store *s, const store_batch *batch, vyre_error *error) 
   }
   if (code == SQLITE_FULL && is_at_limit(s)) code = append_pruned(s, batch);
   vyre_status status = code == SQLITE_OK ? VYRE_OK : store_fail(s, code, "write to", error);
-  pthread_mutex_unlock(&s->lock);
+  store_unlock(s);
   return status;
 }

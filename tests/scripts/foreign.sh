@@ -144,4 +144,8 @@ as_nobody run "$work/f.cl" x=zeros:4 -g 4 -p x
 untouched "by a setuid process, from VYRE_CLANG or PATH"
 as_nobody devices opencl
 said "with other rights"
+cp "$work/evil/clang" "$work/evil/cc"
+TMPDIR=$work as_nobody run "$work/saxpy.vyre" "${words[@]}" -b c && fail "a setuid process ran cc"
+untouched "by a setuid process, as the C compiler"
+said "with other rights"
 exit 0

@@ -11,6 +11,7 @@
 #include "../scratch_dir.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -168,6 +169,23 @@ static void test_no_compiler_warns(void **state) {
   }
 }
 
+// A host that ignores the end of its children takes the compiler's status away.
+static void test_children_may_be_ignored(void **state) {
+  (void)state;
+  skip_without_compiler();
+  vyre_program *p = parsed("program p()\nbuffer x: u32[] readwrite\n"
+                           "region a grid(1) { x[0] = 1 }\n");
+  vyre_executable *e = NULL;
+  vyre_error error = {0};
+  void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+  vyre_status status = vyre_compile(p, "c", NULL, &e, &error);
+  signal(SIGCHLD, before);
+  assert_string_equal(error.message, "");
+  assert_int_equal(status, VYRE_OK);
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
 static void test_errors_are_those_of_every_backend(void **state) {
   (void)state;
   skip_without_compiler();
@@ -197,6 +215,7 @@ int main(void) {
       cmocka_unit_test(test_the_file_alone),
       cmocka_unit_test(test_no_compiler_warns),
       cmocka_unit_test(test_errors_are_those_of_every_backend),
+      cmocka_unit_test(test_children_may_be_ignored),
   };
   return cmocka_run_group_tests_name("c", tests, scratch_dir_make, scratch_dir_remove);
 }

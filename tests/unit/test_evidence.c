@@ -260,7 +260,6 @@ static void a_foreign_database_is_left_alone(void **state) {
 }
 
 static void fill_disk(const void *context) {
-  signal(SIGXFSZ, SIG_IGN);
   vyre_runtime *rt;
   vyre_kernel *k = start("evidence.full", (vyre_runtime_options){.learn_after = 4}, &rt);
   dispatch(k, 1);

@@ -5,6 +5,7 @@
 #include <vyre/vyre.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -168,6 +169,25 @@ static void mistakes_have_places(void **state) {
   assert_non_null(strstr(error.message, "Fix: "));
 }
 
+// A host that ignores the end of its children takes the preprocessor's status away.
+static void children_may_be_ignored(void **state) {
+  (void)state;
+  vyre_program_release(make(ids, NULL));
+  void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+  vyre_program *program = NULL, *none = NULL;
+  vyre_error error = {0}, found = {0};
+  vyre_status status =
+      vyre_program_from("opencl", ids, strlen(ids), "test.cl", NULL, &program, &error);
+  static const char text[] = "#include \"no such file\"\nkernel void k(global float *x) { }\n";
+  vyre_status wrong = vyre_program_from("opencl", text, strlen(text), "k.cl", NULL, &none, &found);
+  signal(SIGCHLD, before);
+  assert_string_equal(error.message, "");
+  assert_int_equal(status, VYRE_OK);
+  assert_int_not_equal(wrong, VYRE_OK);
+  assert_non_null(strstr(found.message, "no such file"));
+  vyre_program_release(program);
+}
+
 static void *read_often(void *data) {
   intptr_t *bad = data;
   for (int i = 0; i < 4; i++) {
@@ -201,9 +221,10 @@ static void threads_read_at_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(offsets_move_the_ids),  cmocka_unit_test(everything_may_be_left_out),
-      cmocka_unit_test(languages_are_a_table), cmocka_unit_test(kernels_are_listed),
-      cmocka_unit_test(mistakes_have_places),  cmocka_unit_test(threads_read_at_once),
+      cmocka_unit_test(offsets_move_the_ids),    cmocka_unit_test(everything_may_be_left_out),
+      cmocka_unit_test(languages_are_a_table),   cmocka_unit_test(kernels_are_listed),
+      cmocka_unit_test(mistakes_have_places),    cmocka_unit_test(threads_read_at_once),
+      cmocka_unit_test(children_may_be_ignored),
   };
   return cmocka_run_group_tests_name("front", tests, NULL, NULL);
 }

@@ -221,7 +221,6 @@ static void a_full_disk_leaves_the_old_file(void **state) {
   must_add(path, "<old>");
   pid_t child = fork();
   if (child == 0) {
-    signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit = {16, 16};
     setrlimit(RLIMIT_FSIZE, &limit);
     vyre_error error;

@@ -3,6 +3,7 @@
 
 #include "backend/c/emit.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -39,9 +40,9 @@ static vyre_status open_module(c_state *s, const char *path, vyre_error *error) 
 }
 
 static vyre_status build(c_state *s, const char *text, size_t size, vyre_error *error) {
-  const char *base = getenv("TMPDIR");
+  const char *base = environment_get("TMPDIR");
   char folder[3000], source[3100], module[3100];
-  format_text(folder, sizeof folder, "%.2900s/vyre-c-XXXXXX", base && *base ? base : "/tmp");
+  format_text(folder, sizeof folder, "%.2900s/vyre-c-XXXXXX", base ? base : "/tmp");
   if (!mkdtemp(folder))
     return error_set(error, VYRE_ERROR_IO, "no folder `%.200s`: %s. Fix: set TMPDIR", folder,
                      format_errno(errno));
@@ -51,7 +52,7 @@ static vyre_status build(c_state *s, const char *text, size_t size, vyre_error *
                               "-fPIC", "-shared",  "-o",  module, source,
                               "-lm",   NULL};
   vyre_status status = file_replace(source, text, size, error);
-  if (status == VYRE_OK && !process_run(argv))
+  if (status == VYRE_OK && (!process_run(argv) || access(module, R_OK)))
     status = error_set(error, VYRE_ERROR_BACKEND,
                        "the C compiler made no module. Fix: compile what `vyre compile --emit=c` "
                        "writes with `cc`, and see what it says");
@@ -64,9 +65,19 @@ static vyre_status build(c_state *s, const char *text, size_t size, vyre_error *
 
 // ---- the backend --------------------------------------------------------------------------------
 
+// The PATH says which compiler runs, and compilers have variables of their own.
+static vyre_status refuse_foreign(vyre_error *error) {
+  if (!environment_is_foreign()) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                   "no C compiler is run by a process with other rights than those of whoever "
+                   "started it. Fix: use another backend there");
+}
+
 static vyre_status c_probe(const backend *self, vyre_device *devices, uint32_t capacity,
                            uint32_t *count, vyre_error *error) {
-  *count = process_exists("cc");
+  vyre_status status = refuse_foreign(error);
+  *count = status == VYRE_OK && process_exists("cc");
+  if (status != VYRE_OK) return status;
   if (!*count)
     return error_set(error, VYRE_ERROR_BACKEND,
                      "there is no `cc` on the PATH. Fix: install a C compiler");
@@ -98,7 +109,8 @@ static vyre_status c_compile(const backend *self, vyre_program *program,
   (void)self, (void)options, (void)stop; // a C compiler takes a moment
   if (!s) return error_out_of_memory(error);
   s->program = vyre_program_retain(program);
-  vyre_status status = c_emit(program, C_MODULE, true, &text, &size, error);
+  vyre_status status = refuse_foreign(error);
+  if (status == VYRE_OK) status = c_emit(program, C_MODULE, true, &text, &size, error);
   if (status == VYRE_OK) status = build(s, text, size, error);
   free(text);
   if (status == VYRE_OK)
