@@ -236,17 +236,32 @@ static void make_stencil(maker *m) {
   vyre_build_end(m->b);
 }
 
-// All elements of a record, read and written in any order.
+// So many records, a whole number of vectors, that the last one ends behind the buffer: by an
+// element, mostly.
+static node last_record(maker *m, vyre_type type, uint32_t fields, uint64_t length) {
+  uint64_t vectors = 1 + maker_below(m, (uint32_t)(m->grid[0] / 64) + 1);
+  uint64_t records = m->rank == 1 && maker_chance(m, 80) ? vectors * 64 : m->total;
+  uint64_t behind = maker_chance(m, 70) ? 1 : maker_below(m, fields + 1);
+  return maker_uniform(m, type, length - records * fields + behind);
+}
+
+// Elements of a record, read and written in any order: all of them, or some.
 static void make_record(maker *m) {
   memory *out = &m->memories[FOR_OUTPUT];
   uint32_t fields = 2 + maker_below(m, 3), first = maker_below(m, 4);
+  uint32_t used = maker_chance(m, 50) ? 1 : 1 + maker_below(m, fields), way;
   bool is_gated = maker_chance(m, 50);
   vyre_type type = maker_index_type(m);
   node at = maker_as(m, m->linear, type);
   at = maker_binary(m, VYRE_OP_MUL, at, maker_const(m, type, fields));
-  if (maker_chance(m, 30)) at = maker_binary(m, VYRE_OP_ADD, at, maker_limit(m, type, 0));
+  way = maker_below(m, 100);
+  if (way < 15) at = maker_binary(m, VYRE_OP_ADD, at, maker_limit(m, type, 0));
+  if (way >= 15 && way < 75) {
+    node base = last_record(m, type, fields, m->memories[FOR_VALUES].length);
+    at = maker_binary(m, VYRE_OP_ADD, at, base);
+  }
   if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
-  for (uint32_t i = 0; i < fields; i++) {
+  for (uint32_t i = 0; i < used; i++) {
     node field = maker_const(m, type, (i + first) % fields);
     node x = maker_load(m, FOR_VALUES, maker_binary(m, VYRE_OP_ADD, at, field));
     node to = maker_own(m, out, (i + first) % out->slots);
@@ -300,16 +315,31 @@ static void enter(maker *m, vyre_value counter, const turns *t) {
   m->counters[m->counter_count++] = (node){counter, t->type, t->first.sample};
 }
 
+// The id and the counter together, put near an end of the buffer, of the type, or of a narrower
+// one.
+static node counted_index(maker *m, uint64_t length) {
+  static const vyre_type types[] = {VYRE_U32, VYRE_I32, VYRE_I64, VYRE_U64, VYRE_U16, VYRE_I16};
+  vyre_type type = types[maker_below(m, 6)];
+  node id = maker_as(m, maker_chance(m, 70) ? m->ids[0] : m->linear, type);
+  if (maker_chance(m, 25)) id = maker_binary(m, VYRE_OP_MUL, id, maker_stride(m, type));
+  node at = maker_binary(m, VYRE_OP_ADD, id, maker_as(m, m->counters[m->counter_count - 1], type));
+  uint32_t way = maker_below(m, 100);
+  uint64_t target = way < 30 ? 0 : way < 60 ? length : maker_end(m, type);
+  target += maker_below(m, 2 * MOST_TURNS) - MOST_TURNS;
+  at = maker_binary(m, VYRE_OP_ADD, at, maker_uniform(m, type, target - at.sample));
+  return maker_as(m, at, type_bits(type) < 64 ? maker_index_type(m) : type);
+}
+
 // What a turn does: it adds an element to the sum, under a condition or not, or leaves.
 static void turn(maker *m, vyre_var sum) {
   const memory *x = &m->memories[FOR_VALUES];
   bool is_gated = maker_chance(m, 40);
   if (maker_chance(m, 15)) {
     vyre_build_if(m->b, maker_relation(m).value);
-    uint32_t way = maker_below(m, 100);
-    if (way < 40)
+    uint32_t exit = maker_below(m, 100);
+    if (exit < 40)
       vyre_build_break(m->b);
-    else if (way < 80)
+    else if (exit < 80)
       vyre_build_continue(m->b);
     else
       vyre_build_return(m->b);
@@ -318,7 +348,9 @@ static void turn(maker *m, vyre_var sum) {
   if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
   node at = m->counters[m->counter_count - 1];
   if (type_bits(at.type) < 32) at = maker_as(m, at, VYRE_I32);
-  if (maker_chance(m, 50)) at = maker_index(m, x->length);
+  uint32_t way = maker_below(m, 100);
+  if (way < 30) at = counted_index(m, x->length);
+  if (way >= 30 && way < 65) at = maker_index(m, x->length);
   node element = maker_as(m, maker_load(m, FOR_VALUES, at), VYRE_U32);
   node old = maker_get(m, sum, VYRE_U32);
   vyre_build_set(m->b, sum, maker_binary(m, VYRE_OP_ADD, old, element).value);
@@ -415,6 +447,11 @@ static void make_matrix(maker *m) {
   node k = {counter, type, 0};
   m->counters[m->counter_count++] = k;
   node row = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, y, n), k);
+  if (maker_chance(m, 40)) { // rows from some on are outside
+    uint64_t inside = inner * maker_below(m, (uint32_t)m->grid[1] + 1);
+    uint64_t length = m->memories[FOR_VALUES].length;
+    row = maker_binary(m, VYRE_OP_ADD, row, maker_uniform(m, type, length - inside));
+  }
   node column = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, k, w), x);
   bool is_inner = maker_chance(m, 25);
   if (is_inner) vyre_build_if(m->b, maker_relation(m).value);
@@ -458,6 +495,17 @@ static void make_turns(maker *m) {
   vyre_build_end(m->b);
 }
 
+// min(i + c, n), i32(u8(i)): an index of the next phase, which this one has as a number.
+static node stepped(maker *m) {
+  static const vyre_type narrow[] = {VYRE_U8, VYRE_I8, VYRE_U16, VYRE_I16};
+  vyre_type type = maker_index_type(m);
+  node x = maker_as(m, m->ids[0], type);
+  if (maker_chance(m, 50)) x = maker_binary(m, VYRE_OP_ADD, x, maker_limit(m, type, 0));
+  if (maker_chance(m, 40)) return maker_as(m, maker_as(m, x, narrow[maker_below(m, 4)]), type);
+  vyre_op op = maker_chance(m, 50) ? VYRE_OP_MIN : VYRE_OP_MAX;
+  return maker_binary(m, op, x, maker_limit(m, type, x.sample));
+}
+
 // s[l] = ...  barrier  if c { y[own] = s[other] }, once or twice, sometimes all of it in a uniform
 // if
 static void make_barrier(maker *m) {
@@ -475,9 +523,10 @@ static void make_barrier(maker *m) {
   if (is_inside) vyre_build_if(m->b, maker_uniform_condition(m).value);
   for (int phase = 0; phase <= is_again; phase++) {
     if (phase) vyre_build_barrier(m->b);
-    bool is_gated = maker_chance(m, 40);
+    bool is_stepped = maker_chance(m, 40), is_gated = maker_chance(m, 40);
+    node step = is_stepped ? stepped(m) : some_value(m, VYRE_U32);
     if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
-    vyre_build_store(m->b, s, local.value, some_value(m, VYRE_U32).value);
+    vyre_build_store(m->b, s, local.value, maker_as(m, step, VYRE_U32).value);
     if (is_gated) vyre_build_end(m->b);
     vyre_build_barrier(m->b);
     node last = maker_const(m, VYRE_U32, size - maker_below(m, 3));
@@ -485,6 +534,10 @@ static void make_barrier(maker *m) {
     if (maker_chance(m, 40)) other = maker_index(m, size);
     vyre_build_if(m->b, maker_condition(m, 1).value);
     node value = {vyre_build_load(m->b, s, other.value), VYRE_U32, 0};
+    if (is_stepped) {
+      node element = maker_as(m, maker_load(m, FOR_VALUES, step), VYRE_U32);
+      value = maker_binary(m, VYRE_OP_ADD, value, element);
+    }
     store_own(m, maker_as(m, value, m->memories[FOR_OUTPUT].type));
     vyre_build_end(m->b);
   }
