@@ -11,9 +11,11 @@ static const lower_target lower_everything = {
     .name = "everything",
     .has_f64 = true,
     .has_i64 = true,
+    .has_small_storage = true,
     .keeps_f32_subnormals = true,
     .keeps_f64_subnormals = true,
     .rounds_f32_division = true,
+    .rounds_f64_division = true,
     .has_f32_fma = true,
     .has_f64_fma = true,
     .has_one_nan = true,
@@ -45,7 +47,6 @@ static const lower_target lower_nothing = {
     .has_i64 = true,
     .keeps_f32_subnormals = true,
     .keeps_f64_subnormals = true,
-    .has_f64_fma = true,
     .has_i64_atomics = true,
     .has_only_cas = true,
     .runs_lanes_along_x = true,
@@ -62,6 +63,15 @@ static inline lower_target lower_converting_any(void) {
   return t;
 }
 
+// Words of 32 bits and f32 are all there is: every recipe applies, and programs with f64 or 64-bit
+// atomics are declined.
+static inline lower_target lower_words(void) {
+  lower_target t = lower_nothing;
+  t.name = "words";
+  t.has_f64 = t.has_i64 = t.has_i64_atomics = t.has_small_storage = false;
+  return t;
+}
+
 // lower_everything without what makes the recipe needed.
 static inline lower_target lower_lacking(unsigned recipe) {
   lower_target t = lower_everything;
@@ -70,6 +80,8 @@ static inline lower_target lower_lacking(unsigned recipe) {
   case RECIPE_turn: t.runs_lanes_along_x = true; break;
   case RECIPE_bounds: t.checks_bounds = false; break;
   case RECIPE_atomics: t.has_only_cas = true; break;
+  case RECIPE_storage: t.has_small_storage = false; break;
+  case RECIPE_wide: t.has_i64 = t.has_i64_atomics = false; break;
   case RECIPE_division: t.has_total_division = false; break;
   case RECIPE_mulhi: t.has_mulhi = false; break;
   case RECIPE_counts: t.has_bit_counts = t.has_trailing_zeros = false; break;
@@ -80,7 +92,9 @@ static inline lower_target lower_lacking(unsigned recipe) {
   case RECIPE_conversion: t.saturates_conversion = false; break;
   case RECIPE_rounding: t.has_f32_rounding = t.has_f64_rounding = t.has_rint = false; break;
   case RECIPE_fused: t.has_f32_fma = false; break;
+  case RECIPE_fused_exact: t.has_f64_fma = false; break;
   case RECIPE_quotient: t.rounds_f32_division = false; break;
+  case RECIPE_quotient_exact: t.rounds_f32_division = t.rounds_f64_division = false; break;
   case RECIPE_nan_bits: t.has_one_nan = false; break;
   case RECIPE_loop: t.counts_by_any_step = false; break;
   case RECIPE_shared_zero: t.zeroes_shared = false; break;

@@ -28,7 +28,9 @@ static bool gives_type(vyre_op op, vyre_type t) {
   case RULE_ARRAY:
   case RULE_COND:
   case RULE_FOR:
-  case RULE_FLAG: break;
+  case RULE_FLAG:
+  case RULE_WORD:
+  case RULE_STORE_WORD: break;
   }
   return false;
 }
@@ -271,7 +273,9 @@ static vyre_type operand_type(generator *g, vyre_op op, vyre_type type) {
   case RULE_ARRAY:
   case RULE_COND:
   case RULE_FOR:
-  case RULE_FLAG: break;
+  case RULE_FLAG:
+  case RULE_WORD:
+  case RULE_STORE_WORD: break;
   }
   return type;
 }

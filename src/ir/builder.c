@@ -247,11 +247,13 @@ static vyre_type result_type(const vyre_builder *b, const inst *in) {
   case RULE_SELECT: return vyre_build_type_of(b, in->arg[1]);
   case RULE_PARAM: return in->arg[0] < b->params.count ? b->params.at[in->arg[0]].type : VYRE_VOID;
   case RULE_LEN:
-  case RULE_AXIS: return VYRE_U32;
+  case RULE_AXIS:
+  case RULE_WORD: return VYRE_U32;
   case RULE_LOAD:
   case RULE_ATOMIC: return mem_type(b, in->arg[0]);
   case RULE_NONE:
   case RULE_STORE:
+  case RULE_STORE_WORD:
   case RULE_SET:
   case RULE_COND: return VYRE_VOID;
   case RULE_CONVERT:

@@ -31,7 +31,9 @@ text_demand text_slot_demand(vyre_op op, int slot) {
   case RULE_AXIS:
   case RULE_GET:
   case RULE_ARRAY:
-  case RULE_FLAG: break;
+  case RULE_FLAG:
+  case RULE_WORD:
+  case RULE_STORE_WORD: break;
   }
   return DEMAND_NONE;
 }
@@ -61,7 +63,9 @@ bool text_result_in_group(vyre_op op) {
   case RULE_ARRAY:
   case RULE_COND:
   case RULE_FOR:
-  case RULE_FLAG: break;
+  case RULE_FLAG:
+  case RULE_WORD:
+  case RULE_STORE_WORD: break;
   }
   return false;
 }

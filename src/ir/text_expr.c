@@ -76,7 +76,9 @@ static vyre_type known_type(const parser *p, const inst *in, vyre_type element) 
   case RULE_ARRAY:
   case RULE_COND:
   case RULE_FOR:
-  case RULE_FLAG: break;
+  case RULE_FLAG:
+  case RULE_WORD:
+  case RULE_STORE_WORD: break;
   }
   return VYRE_VOID;
 }

@@ -264,7 +264,9 @@ static void put_operation(printer *pr, uint32_t op) {
   case RULE_ARRAY:
   case RULE_COND:
   case RULE_FOR:
-  case RULE_FLAG: break;
+  case RULE_FLAG:
+  case RULE_WORD:
+  case RULE_STORE_WORD: break;
   }
   if (op_table[in->op].infix[0])
     put_infix(pr, op);

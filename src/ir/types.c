@@ -39,7 +39,8 @@ const op_info op_table[OP_COUNT] = {
 
 const op_form op_forms[OP_COUNT] = {
 #define FORM(op, text, condition) [VYRE_OP_##op] = {.name = text, .precondition = condition},
-#define LOWERED(op, text, args, type_rule, bits, text_doc)
+#define LOWERED(op, text, args, type_rule, bits, text_doc)                                         \
+  [OP_##op] = {.name = text, .precondition = text_doc},
 #include "ir/lowered.def"
 };
 

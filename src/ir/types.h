@@ -8,30 +8,32 @@
 
 // How an operation's operands relate to its result; ops.def names one per row.
 typedef enum op_rule {
-  RULE_NONE,     // no operands that have types, no result
-  RULE_ARITH,    // same numeric type throughout
-  RULE_INT,      // same integer type throughout
-  RULE_BITS,     // same integer type or bool throughout
-  RULE_FLOAT,    // same float type throughout
-  RULE_EQUALITY, // two of any one type, gives bool
-  RULE_ORDER,    // two of one numeric type, gives bool
-  RULE_SELECT,   // bool, T, T gives T
-  RULE_CONVERT,  // any type to the operation's type
-  RULE_BITCAST,  // same width, neither is bool, to the operation's type
-  RULE_COPY,     // T gives T
-  RULE_PARAM,    // the parameter's type
-  RULE_LEN,      // u32
-  RULE_AXIS,     // u32
-  RULE_LOAD,     // index; gives the element type
-  RULE_STORE,    // index, element
-  RULE_ATOMIC,   // index, elements of a 32- or 64-bit integer type; gives the element type
-  RULE_VAR,      // T; declares a variable of T
-  RULE_GET,      // the variable's type
-  RULE_SET,      // the variable's type
-  RULE_ARRAY,    // the operation's type is the element type
-  RULE_COND,     // bool
-  RULE_FOR,      // same integer type: lo, hi, step; gives it
-  RULE_FLAG,     // no operands; gives bool
+  RULE_NONE,       // no operands that have types, no result
+  RULE_ARITH,      // same numeric type throughout
+  RULE_INT,        // same integer type throughout
+  RULE_BITS,       // same integer type or bool throughout
+  RULE_FLOAT,      // same float type throughout
+  RULE_EQUALITY,   // two of any one type, gives bool
+  RULE_ORDER,      // two of one numeric type, gives bool
+  RULE_SELECT,     // bool, T, T gives T
+  RULE_CONVERT,    // any type to the operation's type
+  RULE_BITCAST,    // same width, neither is bool, to the operation's type
+  RULE_COPY,       // T gives T
+  RULE_PARAM,      // the parameter's type
+  RULE_LEN,        // u32
+  RULE_AXIS,       // u32
+  RULE_LOAD,       // index; gives the element type
+  RULE_STORE,      // index, element
+  RULE_ATOMIC,     // index, elements of a 32- or 64-bit integer type; gives the element type
+  RULE_VAR,        // T; declares a variable of T
+  RULE_GET,        // the variable's type
+  RULE_SET,        // the variable's type
+  RULE_ARRAY,      // the operation's type is the element type
+  RULE_COND,       // bool
+  RULE_FOR,        // same integer type: lo, hi, step; gives it
+  RULE_FLAG,       // no operands; gives bool
+  RULE_WORD,       // u32 operands; gives u32
+  RULE_STORE_WORD, // u32 operands
 } op_rule;
 
 enum {
@@ -89,6 +91,10 @@ static inline bool op_is(vyre_op op, unsigned flags) {
 }
 static inline bool op_is_atomic(unsigned op) {
   return op >= VYRE_OP_ATOMIC_ADD && op <= VYRE_OP_ATOMIC_CAS;
+}
+// Of a buffer, as 32-bit words.
+static inline bool op_is_word_access(unsigned op) {
+  return op >= OP_LOAD_WORD && op <= OP_CAS_WORD;
 }
 // VYRE_OP_NONE when no operation has this name.
 vyre_op op_from_name(const char *name, size_t size);

@@ -421,6 +421,14 @@ static vyre_status check_bitcast(const checker *c, const inst *in) {
                 type_name(from), type_name(in->type));
 }
 
+static vyre_status check_words(const checker *c, const inst *in) {
+  for (int k = 1; k < op_table[in->op].operand_count; k++)
+    if (c->types[k] != VYRE_U32)
+      return refuse(c->error, VERIFY_V021, "`%s` takes u32, not %s. Fix: convert the operand",
+                    op_table[in->op].name, type_name(c->types[k]));
+  return result(c, in, op_table[in->op].rule == RULE_WORD ? VYRE_U32 : VYRE_VOID);
+}
+
 static vyre_status no_type(const checker *c, const inst *in) {
   return refuse(c->error, VERIFY_V012, "`%s` has no type of the IR. Fix: give it one",
                 op_table[in->op].name);
@@ -448,6 +456,8 @@ static vyre_status check_types(const checker *c, const inst *in) {
   case RULE_LEN:
   case RULE_AXIS: return result(c, in, VYRE_U32);
   case RULE_FLAG: return result(c, in, VYRE_BOOL);
+  case RULE_WORD:
+  case RULE_STORE_WORD: return check_words(c, in);
   case RULE_LOAD:
     status = index_type(c);
     return status == VYRE_OK ? result(c, in, memory_type(c->p, in->arg[0])) : status;
@@ -510,6 +520,7 @@ static void hide(checker *c, uint32_t first, uint32_t end) {
 // The counter of a for is seen in its block, and the values of a while's condition in its body:
 // only ELSE and END close anything.
 static void take_note(checker *c, const inst *in, uint32_t at) {
+  c->seen[at] = in->type; // void where nobody can ask for it
   switch ((vyre_op)in->op) {
   case VYRE_OP_ELSE:
   case VYRE_OP_END: hide(c, in->arg[1], at); break;
@@ -531,7 +542,7 @@ static void take_note(checker *c, const inst *in, uint32_t at) {
   case VYRE_OP_BREAK:
   case VYRE_OP_CONTINUE:
   case VYRE_OP_RETURN:
-  case OPS_NONE: c->seen[at] = in->type; break;
+  case OPS_NONE: break;
   }
 }
 

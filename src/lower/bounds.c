@@ -4,22 +4,29 @@
 // nothing and gives zero. The access stands in an `if` that compares the index with the length,
 // unless the index is certain to be inside.
 #include "lower/recipe.h"
+#include "lower/storage.h"
 
 #include "ir/limits.h"
 
 static bool is_needed(const lower_target *t) {
-  return !t->checks_bounds;
+  return !t->checks_bounds || !t->has_i64 || !t->has_small_storage;
 }
 
+// A backend that checks accesses itself does not see those that become others.
 static bool takes(const lowering *l, const inst *in) {
-  (void)l;
-  return op_table[in->op].operands[0] == 'm' && !in->promised_by;
+  const lower_target *t = l->target;
+  if (op_table[in->op].operands[0] != 'm' || in->promised_by) return false;
+  if (!t->checks_bounds) return true;
+  vyre_type element = in->op == VYRE_OP_STORE ? lower_type(l, in->arg[2]) : (vyre_type)in->type;
+  bool is_wide = type_bits(lower_type(l, in->arg[1])) == 64 && !t->has_i64;
+  return is_wide || storage_words(t, element);
 }
 
 // Of an array; 0 for a buffer, whose length is known when it is bound.
-static uint64_t fixed_length(const lowering *l, uint32_t mem) {
-  uint32_t i = mem_index(mem);
-  if (mem_space(mem) == MEM_PRIVATE) return builder_inst(l->b, i)->arg[0];
+static uint64_t fixed_length(const lowering *l, uint32_t mem, vyre_type element) {
+  uint32_t i = mem_index(mem), words = storage_words(l->target, element);
+  if (mem_space(mem) == MEM_PRIVATE)
+    return builder_inst(l->b, i)->arg[0] / (words ? words : 1); // as it was declared anew
   return mem_space(mem) == MEM_SHARED ? l->from->shared[i - l->shared_shift].length : 0;
 }
 
@@ -49,17 +56,24 @@ static bool is_outside(const lowering *l, const inst *in, uint64_t length) {
 }
 
 static ref rewrite(lowering *l, const inst *in) {
-  uint64_t length = fixed_length(l, in->arg[0]);
   bool has_value = in->op != VYRE_OP_STORE;
+  vyre_type element = has_value ? (vyre_type)in->type : lower_type(l, in->arg[2]);
+  uint64_t length = fixed_length(l, in->arg[0], element);
   if (is_inside(l, length)) return promise(l, *in);
   if (is_outside(l, in, length)) return has_value ? lower_const(l, (vyre_type)in->type, 0) : 0;
   ref condition = test(l, in, length);
-  vyre_var found = has_value ? lower_var(l, lower_const(l, (vyre_type)in->type, 0)) : 0;
+  ref found = 0;
+  if (has_value)
+    found = lower_op(
+        l,
+        &(inst){.op = VYRE_OP_VAR, .type = (uint8_t)element, .arg = {lower_const(l, element, 0)}});
   lower_if(l, condition);
   ref made = promise(l, *in);
-  if (has_value) lower_set(l, found, made);
+  if (has_value) lower_op(l, &(inst){.op = VYRE_OP_SET, .arg = {found, made}});
   lower_end(l);
-  return has_value ? lower_get(l, found) : 0;
+  return has_value
+             ? lower_op(l, &(inst){.op = VYRE_OP_GET, .type = (uint8_t)element, .arg = {found}})
+             : 0;
 }
 
 const recipe recipe_bounds = {

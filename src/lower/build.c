@@ -92,9 +92,11 @@ void lower_end(lowering *l) {
 }
 
 vyre_type lower_type(const lowering *l, ref value) {
+  if (ref_is_wide(value)) return l->wides.at[value & ~REF_WIDE].type;
   return vyre_build_type_of(l->b, value);
 }
 
 bool lower_const_bits(const lowering *l, ref value, uint64_t *bits) {
+  if (ref_is_wide(value)) return false;
   return builder_const_bits(l->b, value, bits);
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "ir/math.h"
 #include "lower/recipe.h"
+#include "lower/storage.h"
 #include "lower/supported.h"
 
 #include <stdlib.h>
@@ -29,8 +30,11 @@ static void lower_inst(lowering *l, uint32_t i) {
   l->map[i] = made;
 }
 
+// The code of extents.
 static void lower_range(lowering *l, range part) {
+  l->on_host = true;
   for (uint32_t i = part.first; i < part.end; i++) lower_inst(l, i);
+  l->on_host = false;
 }
 
 // ---- places -------------------------------------------------------------------------------------
@@ -98,7 +102,8 @@ static void build_region(lowering *l) {
   l->shared_shift = builder_shared_count(l->b) - r->shared.first;
   for (uint32_t i = r->shared.first; i < r->shared.end; i++) {
     const shared_array *s = &l->from->shared[i];
-    vyre_build_shared(l->b, s->name, s->type, s->length);
+    uint32_t words = storage_words(l->target, s->type);
+    vyre_build_shared(l->b, s->name, words ? VYRE_U32 : s->type, s->length * (words ? words : 1));
   }
   lower_body(l);
   vyre_build_region_end(l->b);
@@ -130,10 +135,12 @@ static void lower_interface(lowering *l) {
 }
 
 static vyre_status lower_all(lowering *l, vyre_program **out, vyre_error *error) {
+  vyre_status status = supported_buffers(l->from, l->target, error);
+  if (status != VYRE_OK) return status;
   builder_lower_for(l->b, l->target, sizeof *l->target);
   lower_interface(l);
   for (uint32_t i = 0; i < l->from->region_count; i++) {
-    vyre_status status = lower_region(l, i, error);
+    status = lower_region(l, i, error);
     if (status != VYRE_OK) return status;
   }
   return vyre_builder_finish(l->b, out, error);
@@ -152,6 +159,7 @@ vyre_status lower_program(const vyre_program *program, const lower_target *targe
   l.map = calloc(expanded->code_count, sizeof *l.map);
   status = l.b && l.map ? lower_all(&l, out, error) : error_out_of_memory(error);
   vyre_builder_free(l.b);
+  vec_free(&l.wides);
   free(l.map);
   vyre_program_release(expanded);
   return status;

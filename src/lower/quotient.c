@@ -12,7 +12,7 @@ static bool is_needed(const lower_target *t) {
 
 static bool takes(const lowering *l, const inst *in) {
   return in->type == VYRE_F32 && (in->op == VYRE_OP_DIV || in->op == VYRE_OP_SQRT) &&
-         l->target->has_f64;
+         l->target->has_f64 && l->target->rounds_f64_division;
 }
 
 static ref rewrite(lowering *l, const inst *in) {

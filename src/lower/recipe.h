@@ -11,10 +11,22 @@
 
 #include "analysis/ranges.h"
 #include "analysis/uniformity.h"
+#include "base/vec.h"
 #include "ir/builder.h"
 #include "lower/target.h"
 
 #include <assert.h>
+
+// Two values that stand for one of a type that the target lacks (wide.h). Beside the values of the
+// new program and its constants, it has numbers of its own.
+#define REF_WIDE 0x40000000u
+static inline bool ref_is_wide(ref r) {
+  return (r & (REF_CONST | REF_WIDE)) == REF_WIDE;
+}
+typedef struct lower_wide {
+  ref lo, hi; // values, or variables
+  vyre_type type;
+} lower_wide;
 
 typedef struct lowering {
   const vyre_program *from;
@@ -26,6 +38,8 @@ typedef struct lowering {
   uint8_t recipe;  // the one at work: its number plus 1
   uint32_t needed; // a bit per recipe: those that the target needs
   ref *map;        // what became of the values of `from`
+  bool on_host;    // extents are being lowered, which no device evaluates
+  vec(lower_wide) wides;
   uint32_t shared_shift;
   ranges ranges;      // of r's body
   uniformity uniform; // of r's body; where polling needs it

@@ -2,6 +2,8 @@
 #include "lower/supported.h"
 
 #include "base/error.h"
+#include "ir/limits.h"
+#include "lower/storage.h"
 
 static vyre_status lacks(const region *r, const char *what, vyre_error *error) {
   return error_set(error, VYRE_ERROR_UNSUPPORTED,
@@ -11,9 +13,7 @@ static vyre_status lacks(const region *r, const char *what, vyre_error *error) {
 }
 
 static const char *lacking_type(const lower_target *target, vyre_type t) {
-  if (t == VYRE_F64 && !target->has_f64) return "64-bit floats";
-  if ((t == VYRE_I64 || t == VYRE_U64) && !target->has_i64) return "64-bit integers";
-  return NULL;
+  return t == VYRE_F64 && !target->has_f64 ? "64-bit floats" : NULL;
 }
 
 static bool is_float_arithmetic(const inst *in, vyre_type of) {
@@ -22,26 +22,79 @@ static bool is_float_arithmetic(const inst *in, vyre_type of) {
          (rule == RULE_ARITH || rule == RULE_FLOAT || rule == RULE_CONVERT);
 }
 
+// Whether the bits of a f64 are asked for, by the program or by a recipe.
+static bool takes_f64_apart(const vyre_program *p, const lower_target *t, const inst *in) {
+  if (in->op == VYRE_OP_BITCAST) return in->type == VYRE_F64 || ref_type(p, in->arg[0]) == VYRE_F64;
+  if (in->type != VYRE_F64) return false;
+  bool is_rounding = in->op >= VYRE_OP_FLOOR && in->op <= VYRE_OP_RINT;
+  bool is_quotient = in->op == VYRE_OP_DIV || in->op == VYRE_OP_SQRT;
+  return (is_quotient && !t->rounds_f64_division) || (in->op == VYRE_OP_FMA && !t->has_f64_fma) ||
+         (is_rounding && !(in->op == VYRE_OP_RINT ? t->has_rint : t->has_f64_rounding));
+}
+
 static const char *lacking(const vyre_program *p, const lower_target *t, const inst *in) {
   const char *what = lacking_type(t, (vyre_type)in->type), *operands = op_table[in->op].operands;
   for (int k = 0; operands[k] && !what; k++)
     if (operands[k] == 'v') what = lacking_type(t, ref_type(p, in->arg[k]));
   if (what) return what;
-  if (op_is_atomic(in->op) && type_bits(in->type) == 64 && !t->has_i64_atomics)
-    return "64-bit atomics";
-  bool is_quotient = in->op == VYRE_OP_DIV || in->op == VYRE_OP_SQRT;
-  if (in->type == VYRE_F32 && is_quotient && !t->rounds_f32_division && !t->has_f64)
-    return "correctly rounded f32 division and square root";
-  bool has_fma = t->has_f32_fma || (t->has_f64 && t->has_i64);
-  if (in->op == VYRE_OP_FMA && in->type == VYRE_F32 && !has_fma) return "f32 fma";
-  if (in->op == VYRE_OP_FMA && in->type == VYRE_F64 && !t->has_f64_fma) return "f64 fma";
+  bool has_atomics = t->has_i64_atomics && t->has_i64;
+  if (op_is_atomic(in->op) && type_bits(in->type) == 64 && !has_atomics) return "64-bit atomics";
+  if (takes_f64_apart(p, t, in) && !t->has_i64) return "integers of the width of f64";
   if (is_float_arithmetic(in, VYRE_F32) && !t->keeps_f32_subnormals) return "subnormal f32 numbers";
   if (is_float_arithmetic(in, VYRE_F64) && !t->keeps_f64_subnormals) return "subnormal f64 numbers";
   return NULL;
 }
 
+static vyre_status check_workgroup(const region *r, const lower_target *target, vyre_error *error) {
+  const uint32_t *size = r->workgroup;
+  uint32_t most = target->largest_workgroup;
+  // That of an elastic region is only a shape, which a launch chooses.
+  if (r->is_elastic || !most || size[0] * size[1] * size[2] <= most) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                   "region `%s` needs a workgroup of %u x %u x %u, the device takes %u "
+                   "invocations. Fix: use smaller workgroups, or another backend",
+                   r->name, size[0], size[1], size[2], most);
+}
+
+// Elements in other words may need more room than they had.
+static vyre_status check_arrays(const vyre_program *p, const region *r, const lower_target *target,
+                                vyre_error *error) {
+  uint64_t shared = 0, private = 0;
+  for (uint32_t i = r->shared.first; i < r->shared.end; i++) {
+    uint32_t words = storage_words(target, p->shared[i].type);
+    shared += (uint64_t)p->shared[i].length * (words ? 4 * words : type_bytes(p->shared[i].type));
+  }
+  for (uint32_t i = r->body.first; i < r->body.end; i++) {
+    const inst *in = &p->code[i];
+    if (in->op != VYRE_OP_ARRAY) continue;
+    uint32_t words = storage_words(target, (vyre_type)in->type);
+    private += (uint64_t)in->arg[0] * (words ? 4 * words : type_bytes(in->type));
+  }
+  if (shared <= LIMIT_SHARED_BYTES && private <= LIMIT_PRIVATE_BYTES) return VYRE_OK;
+  return lacks(r, "room for arrays whose elements need a 32-bit word each", error);
+}
+
+vyre_status supported_buffers(const vyre_program *p, const lower_target *target,
+                              vyre_error *error) {
+  for (uint32_t i = 0; i < p->buffer_count; i++) {
+    const buffer *b = &p->buffers[i];
+    if (!target->largest_buffer_bytes || !b->length || !ref_is_const(b->length)) continue;
+    uint64_t bytes = p->consts[ref_index(b->length)].bits * type_bytes(b->type);
+    if (bytes > target->largest_buffer_bytes)
+      return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                       "buffer `%s` has %llu bytes, the device takes %llu. Fix: split it, or use "
+                       "another backend",
+                       b->name, (unsigned long long)bytes,
+                       (unsigned long long)target->largest_buffer_bytes);
+  }
+  return VYRE_OK;
+}
+
 vyre_status supported_region(const vyre_program *p, const region *r, const lower_target *target,
                              const uniformity *uniform, vyre_error *error) {
+  vyre_status status = check_workgroup(r, target, error);
+  if (status == VYRE_OK) status = check_arrays(p, r, target, error);
+  if (status != VYRE_OK) return status;
   for (uint32_t i = r->body.first; i < r->body.end; i++) {
     const char *what = lacking(p, target, &p->code[i]);
     if (what) return lacks(r, what, error);

@@ -14,4 +14,8 @@ vyre_status supported_region(const vyre_program *program, const region *r,
                              const lower_target *target, const uniformity *uniform,
                              vyre_error *error);
 
+// The same of buffers whose length the program says; of others a launch does.
+vyre_status supported_buffers(const vyre_program *program, const lower_target *target,
+                              vyre_error *error);
+
 #endif

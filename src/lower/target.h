@@ -13,13 +13,15 @@
 typedef struct lower_target {
   const char *name; // for messages; lives as long as the program
 
-  // Types. Without f64, programs with f64 are unsupported.
+  // Types. Without f64, programs with f64 are unsupported. Without i64, buffers of 64-bit integers
+  // have less than 2^31 elements.
   bool has_f64;
   bool has_i64;
+  bool has_small_storage; // elements of 8 and 16 bits
 
   // Floats.
   bool keeps_f32_subnormals, keeps_f64_subnormals;
-  bool rounds_f32_division; // division and square root are correctly rounded
+  bool rounds_f32_division, rounds_f64_division; // and square root: correctly rounded
   bool has_f32_fma, has_f64_fma;
   bool has_one_nan;          // a NaN whose bits are taken is the canonical one
   bool saturates_conversion; // float to integer, and NaN gives 0
@@ -50,9 +52,10 @@ typedef struct lower_target {
   bool runs_lanes_along_x; // neighbours along x share vectors, so memory should be in order there
   // Whole workgroups are started, also where they stick out of the grid along an axis of its rank.
   bool pads_grid;
-  bool parts_at_barriers;     // a barrier that only some reach is an error, not a hang
-  bool polls_stop;            // a launch is ended by asking it to
-  uint32_t largest_workgroup; // 0: as large as the IR's
+  bool parts_at_barriers;        // a barrier that only some reach is an error, not a hang
+  bool polls_stop;               // a launch is ended by asking it to
+  uint32_t largest_workgroup;    // invocations; 0: as many as the IR's
+  uint64_t largest_buffer_bytes; // 0: no limit
 } lower_target;
 
 #endif

@@ -45,6 +45,8 @@ static const char *const rule_texts[] = {
     [RULE_COND] = "bool",
     [RULE_FOR] = "integer T; k is T",
     [RULE_FLAG] = "gives bool",
+    [RULE_WORD] = "u32; gives u32",
+    [RULE_STORE_WORD] = "u32",
 };
 
 // A cell may not hold the bar that separates cells.

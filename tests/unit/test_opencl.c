@@ -147,15 +147,23 @@ static void test_what_a_device_lacks(void **state) {
   expect_unsupported("program p()\nbuffer x: f64[] readwrite\n"
                      "region r grid(len(x)) { x[global_id.x] = x[global_id.x] + 1.0 }\n",
                      t, "64-bit floats");
-  t.rounds_f32_division = false;
-  expect_unsupported("program p()\nbuffer x: f32[] readwrite\n"
-                     "region r grid(len(x)) { x[global_id.x] = 1.0 / x[global_id.x] }\n",
-                     t, "rounded");
   t = opencl_full_target;
   t.has_i64 = false;
-  expect_unsupported("program p()\nbuffer x: u32[] readwrite\n"
+  expect_unsupported("program p()\nbuffer x: u64[] readwrite\n"
                      "region r grid(len(x)) { x[u64(global_id.x)] = 1 }\n",
                      t, "64-bit integers");
+  expect_unsupported("program p(n: i64)\nbuffer x: u32[] readwrite\n"
+                     "region r grid(len(x)) { x[n] = 1 }\n",
+                     t, "64-bit integers");
+  t = opencl_full_target;
+  t.largest_workgroup = 32;
+  expect_unsupported("program p()\nbuffer x: u32[] readwrite\n"
+                     "region r grid(len(x)) workgroup(64) { x[local_id.x] = 1 }\n",
+                     t, "64 x 1 x 1");
+  t.largest_buffer_bytes = 100;
+  expect_unsupported("program p()\nbuffer x: u32[26] readwrite\n"
+                     "region r grid(len(x)) { x[global_id.x] = 1 }\n",
+                     t, "104 bytes");
   t = opencl_full_target;
   t.has_i64_atomics = false;
   expect_unsupported("program p()\nbuffer x: u64[] readwrite\n"
@@ -677,6 +685,16 @@ static void test_device_with_less(void **state) {
   check_text("program p()\nbuffer x: f32[] readwrite\nbuffer y: f32[] readwrite\n"
              "region r grid(len(x)) {\n  let i = global_id.x\n"
              "  let d = x[i] / y[i]\n  x[i] = d\n  y[i] = sqrt(y[i])\n}\n");
+  // By integers alone, and without those of 64 bits.
+  device->target.rounds_f32_division = device->target.has_f32_fma = false;
+  device->target.has_f64 = device->target.has_i64 = false;
+  check_text("program p()\nbuffer x: f32[] readwrite\nbuffer y: f32[] readwrite\n"
+             "buffer z: u32[] readwrite\n"
+             "region r grid(len(x)) {\n  let i = global_id.x\n"
+             "  let d = x[i] / y[i]\n  let q = fma(x[i], y[i], d)\n"
+             "  let w = u64(z[i]) * 6364136223846793005 + u64(i)\n"
+             "  z[i] = u32(w >> 33) ^ u32(w % 1000003)\n"
+             "  x[i] = d\n  y[i] = sqrt(y[i]) + q * f32(w)\n}\n");
   device->target = target;
 }
 
@@ -688,14 +706,14 @@ static void test_workgroups_are_fitted(void **state) {
   check_text("program p()\nbuffer x: u32[] readwrite\n"
              "region r grid(len(x)) workgroup(256) { x[global_id.x] = global_id.x * 3 }\n");
   memcpy(device->max_workgroup, most, sizeof most);
-  uint32_t total = device->info.max_workgroup;
-  device->info.max_workgroup = 8;
+  uint32_t total = device->target.largest_workgroup;
+  device->target.largest_workgroup = 8;
   vyre_program *p = parse(BARRIER_PROGRAM("barrier\n y[global_id.x] = x[0]"));
   vyre_executable *e;
   vyre_error error;
   assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_ERROR_UNSUPPORTED);
   assert_non_null(strstr(error.message, "workgroup"));
-  device->info.max_workgroup = total;
+  device->target.largest_workgroup = total;
   vyre_program_release(p);
 }
 

@@ -88,7 +88,7 @@ static const trigger triggers[] = {
     {VERIFY_V010, 1, BODY "op global_id u32 3\n"},
     {VERIFY_V010, 1, BODY "op local_size u32 0xffffffff\n"},
     {VERIFY_V011, 1, BODY "op #0 void\n"},
-    {VERIFY_V011, 1, BODY "op #95 void\n"},
+    {VERIFY_V011, 1, BODY "op #200 void\n"},
     {VERIFY_V011, 1, BODY "op #255 void\n"},
     {VERIFY_V011, 1, START "op #255 void\n" REGION},
     {VERIFY_V012, 1, BODY "op copy #12 c0\n"},

@@ -16,9 +16,11 @@ static const lower_target c_target = {
     .name = "c",
     .has_f64 = true,
     .has_i64 = true,
+    .has_small_storage = true,
     .keeps_f32_subnormals = true,
     .keeps_f64_subnormals = true,
     .rounds_f32_division = true,
+    .rounds_f64_division = true,
     .has_f32_fma = true,
     .has_f64_fma = true,
     .has_f32_rounding = true,
@@ -113,6 +115,20 @@ static const char prelude[] =
     "    T old = *at; if (old == x) *at = y; return old; }\n"
     "ATOMICS(i32, int32_t, uint32_t)\nATOMICS(u32, uint32_t, uint32_t)\n"
     "ATOMICS(i64, int64_t, uint64_t)\nATOMICS(u64, uint64_t, uint64_t)\n\n";
+
+// Of programs for devices without the types: bytes behind the end of a buffer are zero, and stay.
+static const char word_prelude[] =
+    "static inline size_t word_size(uint64_t bytes, uint32_t i) {\n"
+    "  uint64_t left = bytes - 4 * (uint64_t)i;\n  return left < 4 ? (size_t)left : 4;\n}\n"
+    "static inline uint32_t word_load(const void *at, uint64_t bytes, uint32_t i) {\n"
+    "  uint32_t x = 0;\n  memcpy(&x, (const char *)at + 4 * (size_t)i, word_size(bytes, i));\n"
+    "  return x;\n}\n"
+    "static inline void word_store(void *at, uint64_t bytes, uint32_t i, uint32_t x) {\n"
+    "  memcpy((char *)at + 4 * (size_t)i, &x, word_size(bytes, i));\n}\n"
+    "static inline uint32_t word_cas(void *at, uint64_t bytes, uint32_t i, uint32_t x, uint32_t y)"
+    " {\n"
+    "  uint32_t old = word_load(at, bytes, i);\n"
+    "  if (old == x) word_store(at, bytes, i, y);\n  return old;\n}\n\n";
 
 static void put(c_file *f, const char *text) {
   strbuf_puts(&f->s.text, text);
@@ -339,6 +355,8 @@ static void put_header(c_file *f) {
 
 static void put_code(c_file *f) {
   put(f, prelude);
+  const lower_target *target = f->p->target;
+  if (!target->has_i64 || !target->has_small_storage) put(f, word_prelude);
   put(f, "struct launch {\n");
   put_interface(f, &f->s.text, true, ";\n");
   put(f, "uint32_t grid[3];\nconst volatile uint32_t *stop;\n};\n\n");
@@ -360,7 +378,11 @@ vyre_status c_emit(const vyre_program *program, c_form form, bool is_polled, cha
   vyre_program *lowered;
   lower_target target = c_target;
   target.polls_stop = is_polled;
-  vyre_status status = lower_program(program, &target, &lowered, error);
+  vyre_status status = VYRE_OK;
+  if (program->target) // as it is: for comparison with devices that do not exist
+    lowered = vyre_program_retain((vyre_program *)(uintptr_t)program);
+  else
+    status = lower_program(program, &target, &lowered, error);
   if (status != VYRE_OK) return status;
   c_file *f = calloc(1, sizeof *f);
   *text = NULL;

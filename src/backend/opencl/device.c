@@ -124,6 +124,8 @@ static void read_device(opencl_device *d) {
   read_target(d);
   read_limits(d);
   read_info(d);
+  d->target.largest_workgroup = d->info.max_workgroup;
+  d->target.largest_buffer_bytes = d->max_alloc_bytes;
   const char *why = why_unusable(d);
   cl_int code = CL_SUCCESS;
   if (!why) {

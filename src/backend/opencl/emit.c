@@ -15,9 +15,11 @@ const lower_target opencl_full_target = {
     .name = "opencl",
     .has_f64 = true,
     .has_i64 = true,
+    .has_small_storage = true,
     .keeps_f32_subnormals = true,
     .keeps_f64_subnormals = true,
     .rounds_f32_division = true,
+    .rounds_f64_division = true,
     .has_f32_fma = true,
     .has_f64_fma = true,
     .has_f32_rounding = true,
@@ -189,13 +191,31 @@ static bool emit_all(const vyre_program *program, const vyre_program *lowered, o
   return out->text != NULL;
 }
 
+// Kernels of a device without 64-bit integers take none; what they compute with is lowered.
+static vyre_status check_interface(const vyre_program *p, const lower_target *target,
+                                   vyre_error *error) {
+  const char *name = NULL;
+  for (uint32_t i = 0; i < p->param_count; i++)
+    if (type_is_int(p->params[i].type) && type_bits(p->params[i].type) == 64)
+      name = p->params[i].name;
+  for (uint32_t i = 0; i < p->buffer_count; i++)
+    if (type_is_int(p->buffers[i].type) && type_bits(p->buffers[i].type) == 64)
+      name = p->buffers[i].name;
+  if (!name || target->has_i64) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                   "the device has no 64-bit integers, which `%s` is made of. Fix: use 32-bit "
+                   "ones, or run the program on another device or backend",
+                   name);
+}
+
 vyre_status opencl_emit(const vyre_program *program, const lower_target *target, bool is_polled,
                         opencl_source *out, vyre_error *error) {
   *out = (opencl_source){0};
   vyre_program *lowered;
   lower_target wanted = *target;
   wanted.polls_stop = is_polled;
-  vyre_status status = lower_program(program, &wanted, &lowered, error);
+  vyre_status status = check_interface(program, target, error);
+  if (status == VYRE_OK) status = lower_program(program, &wanted, &lowered, error);
   if (status != VYRE_OK) return status;
   if (!emit_all(program, lowered, out)) {
     opencl_source_fini(out);

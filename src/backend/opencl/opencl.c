@@ -76,16 +76,16 @@ static vyre_status check_limits(const opencl_device *d, const vyre_program *p, v
   for (uint32_t i = 0; i < p->region_count; i++) {
     const region *r = &p->regions[i];
     uint64_t shared = 0;
-    bool fits = r->workgroup[0] * r->workgroup[1] * r->workgroup[2] <= d->info.max_workgroup;
+    bool fits = true; // the number of all invocations is looked at when the program is lowered
     for (uint32_t k = r->shared.first; k < r->shared.end; k++)
       shared += (uint64_t)p->shared[k].length * type_bytes(p->shared[k].type);
     for (int k = 0; k < 3; k++) fits &= r->workgroup[k] <= d->max_workgroup[k];
     if (!r->is_elastic && !fits)
       return error_set(error, VYRE_ERROR_UNSUPPORTED,
-                       "region `%s` needs a workgroup of %u x %u x %u, the device takes %u "
-                       "invocations. Fix: use smaller workgroups, or another backend",
+                       "region `%s` needs a workgroup of %u x %u x %u, the device takes %u x %u x "
+                       "%u. Fix: use smaller workgroups, or another backend",
                        r->name, r->workgroup[0], r->workgroup[1], r->workgroup[2],
-                       d->info.max_workgroup);
+                       d->max_workgroup[0], d->max_workgroup[1], d->max_workgroup[2]);
     if (shared > d->local_bytes)
       return error_set(error, VYRE_ERROR_UNSUPPORTED,
                        "region `%s` needs %llu bytes of shared memory, the device has %llu. Fix: "

@@ -118,9 +118,30 @@ static uint64_t access_memory(machine *m, const frame *f, const inst *in) {
   return old;
 }
 
+// A word may stick out of the buffer: those bytes are zero, and stay.
+static uint64_t access_word(machine *m, const frame *f, const inst *in) {
+  memory at = find_memory(m, f, in->arg[0]);
+  uint64_t begin = 4 * value_of(m, f, in->arg[1]), size = at.length * type_bytes(at.type) - begin;
+  uint32_t old = 0, word = 0;
+  unsigned char *data = at.data + begin;
+  if (size > 4) size = 4;
+  m->bytes += size;
+  memcpy(&old, data, size);
+  if (in->op == OP_LOAD_WORD) return old;
+  word = (uint32_t)value_of(m, f, in->arg[in->op == OP_CAS_WORD ? 3 : 2]);
+  if (in->op == OP_STORE_WORD || old == value_of(m, f, in->arg[2])) memcpy(data, &word, size);
+  return old;
+}
+
 static bool is_asked_to_stop(const machine *m) {
   const ref_observer *o = m->observer;
   return o && o->is_asked_to_stop && o->is_asked_to_stop(o->context);
+}
+
+// In elements, or in words that begin inside.
+static uint64_t memory_length(const machine *m, const frame *f, const inst *in) {
+  memory at = find_memory(m, f, in->arg[0]);
+  return op_is_word_access(in->op) ? (at.length * type_bytes(at.type) + 3) / 4 : at.length;
 }
 
 static bool keeps_promise(const machine *m, const frame *f, const inst *in) {
@@ -130,7 +151,7 @@ static bool keeps_promise(const machine *m, const frame *f, const inst *in) {
   for (int k = 0; operands[k]; k++)
     if (operands[k] == 'v') args[k] = value_of(m, f, in->arg[k]);
   bool is_memory = operands[0] == 'm';
-  uint64_t length = is_memory ? find_memory(m, f, in->arg[0]).length : 0;
+  uint64_t length = is_memory ? memory_length(m, f, in) : 0;
   return promise_holds(in, ref_type(m->p, in->arg[is_memory]), args, length);
 }
 
@@ -138,6 +159,9 @@ static void step_value(machine *m, frame *f, uint32_t i) {
   const inst *in = &m->p->code[i];
   uint32_t first = m->region->body.first;
   uint64_t *slot = &f->values[i - first];
+  if (op_is_word_access(in->op)) *slot = access_word(m, f, in);
+  if (in->op == OP_PARAM_WORD)
+    *slot = (uint32_t)(m->l->params[in->arg[0]] >> 32 * value_of(m, f, in->arg[1]));
   switch ((vyre_op)in->op) {
   case VYRE_OP_VAR: *slot = value_of(m, f, in->arg[0]); break;
   case VYRE_OP_GET: *slot = f->values[in->arg[0] - first]; break;

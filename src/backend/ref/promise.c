@@ -31,6 +31,7 @@ static bool is_unwrapped(vyre_type t, const uint64_t args[4]) {
 
 bool promise_holds(const inst *in, vyre_type operand, const uint64_t args[4], uint64_t length) {
   vyre_type t = (vyre_type)in->type;
+  if (op_is_word_access(in->op)) return args[1] < length;
   switch ((vyre_op)in->op) {
   case VYRE_OP_DIV:
   case VYRE_OP_REM: return divides(t, args[0], args[1]);

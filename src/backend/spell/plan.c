@@ -25,7 +25,8 @@ typedef struct inlining {
 static bool can_inline(const speller *s, const inlining *n, uint32_t i) {
   const inst *in = &s->p->code[i];
   uint32_t at = spell_offset(s, i), user = n->user[at];
-  if (!spell_is_value(in) || op_is_atomic(in->op) || s->use_count[at] != 1) return false;
+  bool writes = op_is((vyre_op)in->op, OPF_WRITES);
+  if (!spell_is_value(in) || writes || s->use_count[at] != 1) return false;
   if (s->p->names && s->p->names[i]) return false;
   if (s->p->code[user].op == VYRE_OP_FOR) return false; // evaluated once
   uint32_t to = n->position[spell_offset(s, user)], to_at = spell_offset(s, to);
@@ -158,6 +159,6 @@ void spell_find_usage(const speller *s, spell_usage *u) {
     if (in->op == VYRE_OP_GLOBAL_SIZE || in->op == VYRE_OP_GROUP_COUNT) u->grid[in->arg[0]] = true;
     if (op_table[in->op].operands[0] != 'm' || mem_space(in->arg[0]) != MEM_BUFFER) continue;
     u->buffers[mem_index(in->arg[0])] = true;
-    if (in->op != VYRE_OP_LOAD) u->written[mem_index(in->arg[0])] = true;
+    if (op_is((vyre_op)in->op, OPF_WRITES)) u->written[mem_index(in->arg[0])] = true;
   }
 }

@@ -49,7 +49,7 @@ static void put_value(speller *s, uint32_t op) {
   if (s->is_inline[at]) return;
   if (s->use_count[at])
     begin_value(s, op, "const ");
-  else if (op_is_atomic(s->p->code[op].op))
+  else if (op_is((vyre_op)s->p->code[op].op, OPF_WRITES))
     begin(s);
   else
     return;

@@ -300,6 +300,36 @@ static void put_atomic(speller *s, uint32_t op, const char *text) {
   put(s, ")");
 }
 
+// Functions of the dialect, which know where the buffer ends: `word_load(x, bytes, i)`.
+static void put_word(speller *s, uint32_t op, const char *name) {
+  const inst *in = &s->p->code[op];
+  uint32_t i = mem_index(in->arg[0]);
+  const char *prefix = s->d->launch_prefix;
+  strbuf_printf(&s->text, "word_%s(%s%s, (%s)%s%s * %u", name, prefix, s->buffer_names[i],
+                spell_type(s, VYRE_U64), prefix, s->length_names[i],
+                type_bytes(s->p->buffers[i].type));
+  for (int k = 1; k < op_table[in->op].operand_count; k++) {
+    put(s, ", ");
+    spell_whole(s, in->arg[k]);
+  }
+  put(s, ")");
+}
+
+static void put_word_store(speller *s, uint32_t op, const char *name) {
+  for (uint32_t i = 0; i < s->indent; i++) put(s, "  ");
+  put_word(s, op, name);
+  put(s, ";\n");
+}
+
+static void put_param_word(speller *s, uint32_t op, const char *text) {
+  const inst *in = &s->p->code[op];
+  (void)text;
+  strbuf_printf(&s->text, "(%s)((%s)%s%s >> 32 * ", spell_type(s, VYRE_U32),
+                spell_type(s, VYRE_U64), s->d->launch_prefix, s->param_names[in->arg[0]]);
+  spell_operand(s, in->arg[1]);
+  put(s, ")");
+}
+
 static void put_lowered(speller *s, uint32_t op, const char *text) {
   (void)text;
   VYRE_BUG("spell", "`%s` was not lowered", op_table[s->p->code[op].op].name);
@@ -401,6 +431,10 @@ static void put_lowered(speller *s, uint32_t op, const char *text) {
 #define SPELL_RETURN          put_return, ""
 #define SPELL_BARRIER         put_barrier, ""
 #define SPELL_STOP_ASKED      put_stop, ""
+#define SPELL_PARAM_WORD      put_param_word, ""
+#define SPELL_LOAD_WORD       put_word, "load"
+#define SPELL_STORE_WORD      put_word_store, "store"
+#define SPELL_CAS_WORD        put_word, "cas"
 
 const spelling spellings[OP_COUNT] = {
     [VYRE_OP_NONE] = {put_lowered, ""},
