@@ -89,6 +89,13 @@ static uint64_t time_left(uint64_t limit_ns, uint64_t spent_ns) {
   return spent_ns < limit_ns ? limit_ns - spent_ns : 1;
 }
 
+vyre_status executable_compile(vyre_program *program, const char *id,
+                               const vyre_compile_options *options, vyre_executable **out,
+                               vyre_error *error) {
+  const backend *b = backend_find(id);
+  return b ? make(program, b, limited_compile, options, out, error) : backend_unknown(id, error);
+}
+
 vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compile_options *options,
                          vyre_executable **out, vyre_error *error) {
   FPENV_SCOPE;
@@ -109,7 +116,7 @@ vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compi
   vyre_status status = executable_optimize(program, b, &rest, &optimized, error);
   if (status != VYRE_OK) return status;
   if (rest.timeout_ns) rest.timeout_ns = time_left(rest.timeout_ns, clock_now_ns() - start);
-  status = make(optimized, b, limited_compile, &rest, out, error);
+  status = executable_compile(optimized, id, &rest, out, error);
   vyre_program_release(optimized);
   return status;
 }

@@ -16,7 +16,11 @@ vyre_status executable_optimize(vyre_program *program, const backend *b,
                                 const vyre_compile_options *options, vyre_program **out,
                                 vyre_error *error);
 
-// Compiles a program as it is, but only when the code is at hand: see compile_cached.
+// Compiles a program as it is: the passes, if any, have run.
+vyre_status executable_compile(vyre_program *program, const char *backend,
+                               const vyre_compile_options *options, vyre_executable **out,
+                               vyre_error *error);
+// The same, but only when the code is at hand: see compile_cached.
 vyre_status executable_from_cache(vyre_program *program, const char *backend,
                                   const vyre_compile_options *options, vyre_executable **out,
                                   vyre_error *error);

@@ -98,8 +98,7 @@ static void forget_sets(promotion *p, uint32_t first, uint32_t end) {
 static void open_block(promotion *p, uint32_t index) {
   const inst *in = &p->rw->from->code[index];
   bool is_loop = in->op != VYRE_OP_IF;
-  uint32_t end = in->op == VYRE_OP_FOR ? in->arg[3] : in->arg[2];
-  if (is_loop) forget_sets(p, index, end);
+  if (is_loop) forget_sets(p, index, inst_end(in));
   ref condition = is_loop ? 0 : rewrite_ref(p->rw, in->arg[0]);
   ref opening = rewrite_keep(p->rw, index);
   p->blocks[p->depth++] = (block){opening, condition, p->changes.count, p->outcomes.count, is_loop};

@@ -184,13 +184,11 @@ static vyre_status optimize(vyre_kernel *k, const code_request *request, optimiz
 
 static vyre_status compile(code *c, const code_request *request, optimize_result *optimized,
                            vyre_error *error) {
-  vyre_compile_options how = {.tier = request->tier,
-                              .timeout_ns = request->timeout_ns,
-                              .optimize = VYRE_OPTIMIZE_NONE}; // that is done
+  vyre_compile_options how = {.tier = request->tier, .timeout_ns = request->timeout_ns};
   vyre_status status =
       request->only_cached
           ? executable_from_cache(optimized->program, request->backend, &how, &c->executable, error)
-          : vyre_compile(optimized->program, request->backend, &how, &c->executable, error);
+          : executable_compile(optimized->program, request->backend, &how, &c->executable, error);
   if (status != VYRE_OK) return status;
   c->selection = optimize_selection(optimized);
   c->report = optimized->report;

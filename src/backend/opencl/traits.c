@@ -31,8 +31,7 @@ bool traits_has_barrier_in_loop(const vyre_program *p, const region *r) {
   uint32_t end = 0; // of the outermost loop that is open
   for (uint32_t i = r->body.first; i < r->body.end; i++) {
     const inst *in = &p->code[i];
-    if (i >= end && in->op == VYRE_OP_FOR) end = in->arg[3];
-    if (i >= end && in->op == VYRE_OP_WHILE) end = in->arg[2];
+    if (i >= end && (in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE)) end = inst_end(in);
     if (i < end && in->op == VYRE_OP_BARRIER) return true;
   }
   return false;

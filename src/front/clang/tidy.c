@@ -2,99 +2,37 @@
 //
 // The lowering builds what it might need: values of parts that nobody reads, variables of counters
 // that became loops. Here what has no effect is left out, and what is used once is computed where
-// it is used, so that the program reads as the source does. A mark phase starts from effects;
-// variables and private arrays are kept when they are read, and then with all that writes them. A
-// read moves only over what cannot change what it reads.
+// it is used, so that the program reads as the source does. A read moves only over what cannot
+// change what it reads.
 #include "front/clang/lower.h"
 
 #include "base/error.h"
-#include "ir/op_groups.h"
+#include "ir/needed.h"
 
 #include <stdlib.h>
 
 typedef struct tidying {
   const vyre_program *p;
   bool *is_live;
-  uint32_t *owner;      // the opening operation of the block that holds it
-  uint32_t *next_write; // of the same variable or array
-  uint32_t *first_write;
-  uint32_t *work;
-  uint32_t work_count;
+  uint32_t *owner;       // the opening operation of the block that holds it
   uint32_t *uses, *user; // how many, and the last one
   uint32_t *waits;       // the operation that it is computed right before; 0: where it stands
   uint32_t *block;       // memory of the arrays
+  arena scratch;
 } tidying;
 
-static void mark(tidying *s, uint32_t i) {
-  if (!i || s->is_live[i]) return;
-  s->is_live[i] = true;
-  s->work[s->work_count++] = i;
-}
-
-// The variable or private array that an operation writes; 0: none.
-static uint32_t written_object(const inst *in) {
-  if (in->op == VYRE_OP_SET) return in->arg[0];
-  if (in->op == VYRE_OP_STORE && mem_space(in->arg[0]) == MEM_PRIVATE) return mem_index(in->arg[0]);
-  return 0;
-}
-
-static bool is_root(const inst *in) {
-  switch ((vyre_op)in->op) {
-  case VYRE_OP_STORE: return mem_space(in->arg[0]) != MEM_PRIVATE;
-  case VYRE_OP_WHILE: // may not end
-  case VYRE_OP_BREAK:
-  case VYRE_OP_CONTINUE:
-  case VYRE_OP_RETURN:
-  case VYRE_OP_BARRIER: return true;
-  case OPS_ATOMIC: return true;
-  case OPS_COMPUTED:
-  case OPS_LAUNCH:
-  case VYRE_OP_LOAD:
-  case OPS_STATE:
-  case VYRE_OP_IF:
-  case VYRE_OP_ELSE:
-  case VYRE_OP_FOR:
-  case VYRE_OP_DO:
-  case VYRE_OP_END:
-  case OPS_NONE: return false;
-  }
-  return false;
-}
-
-static void mark_operands(tidying *s, uint32_t i) {
-  const inst *in = &s->p->code[i];
-  const char *operands = op_table[in->op].operands;
-  for (int k = 0; operands[k]; k++) {
-    uint32_t object = 0;
-    if (operands[k] == 'v' && !ref_is_const(in->arg[k])) mark(s, in->arg[k]);
-    if (operands[k] == 'x') object = in->arg[k];
-    if (operands[k] == 'm' && mem_space(in->arg[k]) == MEM_PRIVATE) object = mem_index(in->arg[k]);
-    if (!object) continue;
-    mark(s, object);
-    for (uint32_t w = s->first_write[object]; w; w = s->next_write[w]) mark(s, w);
-  }
-  mark(s, s->owner[i]);
-  if (in->op == VYRE_OP_WHILE) mark(s, in->arg[1]);
-}
-
-static void mark_region(tidying *s, const region *r) {
+static bool mark_region(tidying *s, const region *r) {
   uint32_t block = 0;
-  for (uint32_t i = r->body.first; i < r->body.end; i++) {
+  const bool *is_needed = needed_find(&s->scratch, s->p, r);
+  for (uint32_t i = r->body.first; is_needed && i < r->body.end; i++) {
     const inst *in = &s->p->code[i];
+    s->is_live[i] = is_needed[i - r->body.first];
     if (in->op == VYRE_OP_END) block = s->owner[block];
     s->owner[i] = block;
     if (in->op == VYRE_OP_IF || in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE) block = i;
-    uint32_t object = written_object(in);
-    if (object) {
-      s->next_write[i] = s->first_write[object];
-      s->first_write[object] = i;
-    }
   }
-  uint32_t end = r->body.end; // a return at the end of the body does nothing
-  while (end > r->body.first && s->p->code[end - 1].op == VYRE_OP_RETURN) end--;
-  for (uint32_t i = r->body.first; i < end; i++)
-    if (is_root(&s->p->code[i])) mark(s, i);
-  while (s->work_count) mark_operands(s, s->work[--s->work_count]);
+  arena_reset(&s->scratch);
+  return is_needed != NULL;
 }
 
 // ---- order --------------------------------------------------------------------------------------
@@ -237,10 +175,9 @@ static void copy_region(copying *c, const region *r) {
 static bool tidying_init(tidying *s, const vyre_program *p) {
   *s = (tidying){.p = p};
   s->is_live = calloc(p->code_count, sizeof *s->is_live);
-  s->block = calloc((size_t)p->code_count * 7, sizeof *s->block);
+  uint32_t **arrays[] = {&s->owner, &s->uses, &s->user, &s->waits};
+  s->block = calloc((size_t)p->code_count * (sizeof arrays / sizeof *arrays), sizeof *s->block);
   if (!s->is_live || !s->block) return false;
-  uint32_t **arrays[] = {&s->owner, &s->next_write, &s->first_write, &s->work,
-                         &s->uses,  &s->user,       &s->waits};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     *arrays[i] = s->block + i * p->code_count;
   return true;
@@ -253,18 +190,18 @@ vyre_status tidy(const vyre_program *p, vyre_program **out, vyre_error *error) {
   vyre_status status = VYRE_ERROR_MEMORY;
   if (ok && c.map && c.b) {
     builder_copy_interface(c.b, p);
-    for (uint32_t i = 0; i < p->region_count; i++) {
-      mark_region(&s, &p->regions[i]);
+    for (uint32_t i = 0; i < p->region_count && ok; i++) {
+      ok = mark_region(&s, &p->regions[i]);
       find_order(&s, &p->regions[i]);
       copy_region(&c, &p->regions[i]);
     }
-    status = vyre_builder_finish(c.b, out, error);
-  } else {
-    error_out_of_memory(error);
+    if (ok) status = vyre_builder_finish(c.b, out, error);
   }
+  if (status == VYRE_ERROR_MEMORY) error_out_of_memory(error);
   vyre_builder_free(c.b);
   free(c.map);
   free(s.is_live);
   free(s.block);
+  arena_free(&s.scratch);
   return status;
 }

@@ -3,23 +3,13 @@
 // A compile: one LLVM context, one module with a function per region, a short list of passes, one
 // object file.
 #include "backend/cpu/codegen/kernel.h"
+#include "backend/llvm/machine.h"
 #include "base/error.h"
 #include "lower/lower.h"
 
-#include <llvm-c/Analysis.h>
-#include <llvm-c/Transforms/PassBuilder.h>
-
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // ---- the unit -----------------------------------------------------------------------------------
-
-// LLVM prints warnings to stderr unless someone takes them.
-static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
-  (void)info;
-  (void)context;
-}
 
 static void fill_types(unit *u) {
   LLVMContextRef c = u->context;
@@ -33,16 +23,8 @@ static void fill_types(unit *u) {
 }
 
 static void unit_open(unit *u) {
-  u->context = LLVMContextCreate();
-  LLVMContextSetDiagnosticHandler(u->context, ignore_diagnostic, NULL);
-  LLVMContextSetDiscardValueNames(u->context, !u->options->want_llvm);
-  u->module = LLVMModuleCreateWithNameInContext(u->p->name, u->context);
-  char *triple = LLVMGetTargetMachineTriple(u->target->machine);
-  LLVMSetTarget(u->module, triple);
-  LLVMDisposeMessage(triple);
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(u->target->machine);
-  LLVMSetModuleDataLayout(u->module, layout);
-  LLVMDisposeTargetData(layout);
+  u->context = machine_context(u->options->want_llvm);
+  u->module = machine_module(u->target->machine, u->context, u->p->name);
   fill_types(u);
   u->scope_kind = LLVMGetMDKindIDInContext(u->context, "alias.scope", 11);
   u->noalias_kind = LLVMGetMDKindIDInContext(u->context, "noalias", 7);
@@ -61,7 +43,7 @@ static void unit_close(unit *u) {
   strbuf_fini(&u->remarks);
 }
 
-// ---- passes and object code ---------------------------------------------------------------------
+// ---- passes and files ---------------------------------------------------------------------------
 
 // Vectors are made here, so that nothing of LLVM's own vectorising is needed: see docs/BACKENDS.md
 // for what the default pipelines cost and gain.
@@ -83,61 +65,21 @@ static const char *choose_passes(const unit *u) {
   return full_passes;
 }
 
-static vyre_status run_passes(unit *u, vyre_error *error) {
-  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef failed = LLVMRunPasses(u->module, choose_passes(u), u->target->machine, options);
-  LLVMDisposePassBuilderOptions(options);
-  if (!failed) return VYRE_OK;
-  char *message = LLVMGetErrorMessage(failed);
-  error_set(error, VYRE_ERROR_BACKEND,
-            "LLVM's passes failed: %.300s. Fix: report this with the program", message);
-  LLVMDisposeErrorMessage(message);
-  return VYRE_ERROR_BACKEND;
-}
-
-static void *copy_bytes(const void *from, size_t size) {
-  char *to = malloc(size + 1);
-  if (!to) return NULL;
-  memcpy(to, from, size);
-  to[size] = 0;
-  return to;
-}
-
-static vyre_status emit_file(unit *u, LLVMCodeGenFileType type, void **out, size_t *size,
-                             vyre_error *error) {
-  char *message = NULL;
-  LLVMMemoryBufferRef buffer;
-  // Emitting changes the module, and there may be a second file to emit.
-  LLVMModuleRef module = LLVMCloneModule(u->module);
-  bool failed =
-      LLVMTargetMachineEmitToMemoryBuffer(u->target->machine, module, type, &message, &buffer);
-  LLVMDisposeModule(module);
-  if (failed) {
-    error_set(error, VYRE_ERROR_BACKEND,
-              "LLVM emitted no code: %.300s. Fix: report this with the program", message);
-    LLVMDisposeMessage(message);
-    return VYRE_ERROR_BACKEND;
-  }
-  *size = LLVMGetBufferSize(buffer);
-  *out = copy_bytes(LLVMGetBufferStart(buffer), *size);
-  LLVMDisposeMemoryBuffer(buffer);
-  return *out ? VYRE_OK : error_out_of_memory(error);
-}
-
 static vyre_status emit_all(unit *u, cpu_code *out, vyre_error *error) {
   size_t size;
   void *text = NULL;
   if (u->options->want_llvm) {
-    char *printed = LLVMPrintModuleToString(u->module);
-    out->llvm = copy_bytes(printed, strlen(printed));
-    LLVMDisposeMessage(printed);
+    out->llvm = machine_print(u->module);
     if (!out->llvm) return error_out_of_memory(error);
   }
   vyre_status status = VYRE_OK;
-  if (u->options->want_asm) status = emit_file(u, LLVMAssemblyFile, &text, &size, error);
+  LLVMTargetMachineRef machine = u->target->machine;
+  if (u->options->want_asm)
+    status = machine_emit(machine, u->module, LLVMAssemblyFile, &text, &size, error);
   out->assembly = text;
   if (status == VYRE_OK)
-    status = emit_file(u, LLVMObjectFile, &out->object, &out->object_size, error);
+    status =
+        machine_emit(machine, u->module, LLVMObjectFile, &out->object, &out->object_size, error);
   if (status != VYRE_OK) return status;
   out->remarks = strbuf_take(&u->remarks, &size);
   return out->remarks ? VYRE_OK : error_out_of_memory(error);
@@ -178,17 +120,6 @@ static vyre_status choose_tier(unit *u, cpu_options *options, target *machine, v
 
 // ---- the call -----------------------------------------------------------------------------------
 
-static vyre_status check_module(unit *u, vyre_error *error) {
-  char *message = NULL;
-  bool is_broken = LLVMVerifyModule(u->module, LLVMReturnStatusAction, &message);
-  if (is_broken)
-    error_set(error, VYRE_ERROR_BACKEND,
-              "the code made for `%s` is not valid: %.400s. Fix: report this with the program",
-              u->p->name, message);
-  LLVMDisposeMessage(message);
-  return is_broken ? VYRE_ERROR_BACKEND : VYRE_OK;
-}
-
 // Nothing interrupts LLVM: between its steps it is asked whether anybody still waits.
 static vyre_status check_stop(const unit *u, vyre_error *error) {
   const volatile uint32_t *stop = u->options->stop;
@@ -214,9 +145,10 @@ static vyre_status build(unit *u, cpu_options *options, target *machine, cpu_cod
   vyre_status status = emit_regions(u, out, error);
   if (status != VYRE_OK) return status;
   debug_close(u);
-  status = check_module(u, error);
+  status = machine_check(u->module, u->p->name, error);
   if (status == VYRE_OK) status = choose_tier(u, options, machine, error);
-  if (status == VYRE_OK) status = run_passes(u, error);
+  if (status == VYRE_OK)
+    status = machine_run(u->target->machine, u->module, choose_passes(u), error);
   if (status == VYRE_OK) status = check_stop(u, error);
   if (status == VYRE_OK) status = emit_all(u, out, error);
   return status;

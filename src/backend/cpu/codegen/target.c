@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cpu/codegen/target.h"
 
-#include "base/error.h"
+#include "backend/llvm/machine.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -69,27 +69,16 @@ static pthread_once_t initialized = PTHREAD_ONCE_INIT;
 vyre_status target_open(const cpu_options *options, target *out, vyre_error *error) {
   pthread_once(&initialized, initialize_once);
   *out = (target){0};
-  char *triple = LLVMGetDefaultTargetTriple(), *message = NULL, *cpu = NULL, *features = NULL;
+  char *triple = LLVMGetDefaultTargetTriple(), *cpu = NULL, *features = NULL;
   target_host(&cpu, &features);
-  const char *name = options->cpu ? options->cpu : cpu;
-  const char *extra = options->features ? options->features : options->cpu ? "" : features;
-  LLVMTargetRef found;
-  vyre_status status = VYRE_OK;
-  if (LLVMGetTargetFromTriple(triple, &found, &message)) {
-    status = error_set(error, VYRE_ERROR_UNSUPPORTED,
-                       "LLVM has no code generator for %s: %s. Fix: install LLVM with this target",
-                       triple, message);
-    LLVMDisposeMessage(message);
-  } else {
-    find_facts(out, name, extra);
-    LLVMCodeGenOptLevel level =
-        options->tier == VYRE_TIER_QUICK ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
-    out->machine = LLVMCreateTargetMachine(found, triple, name, extra, level, LLVMRelocPIC,
-                                           LLVMCodeModelSmall);
-    if (!out->machine)
-      status = error_set(error, VYRE_ERROR_BACKEND,
-                         "LLVM knows no CPU `%s`. Fix: use a name that llc -mcpu=help lists", name);
-  }
+  machine_options how = {.triple = triple,
+                         .cpu = options->cpu ? options->cpu : cpu,
+                         .features = options->features ? options->features
+                                     : options->cpu    ? ""
+                                                       : features,
+                         .is_quick = options->tier == VYRE_TIER_QUICK};
+  find_facts(out, how.cpu, how.features);
+  vyre_status status = machine_open(&how, &out->machine, error);
   LLVMDisposeMessage(triple);
   free(cpu);
   free(features);
