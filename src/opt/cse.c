@@ -6,7 +6,7 @@
 #include "opt/passes.h"
 
 #include "base/vec.h"
-#include "ir/limits.h"
+#include "opt/blocks.h"
 #include "opt/rewrite.h"
 
 #include <string.h>
@@ -21,8 +21,7 @@ typedef struct value_table {
   uint32_t *slots; // open addressing: number of a known value plus 1, 0 is free
   size_t mask;
   vec(known_value) known;
-  size_t marks[LIMIT_DEPTH]; // how many were known when each open block began
-  size_t depth;
+  block_stack blocks;
 } value_table;
 
 // The slot that holds the operation, or the free one where it belongs.
@@ -33,25 +32,23 @@ static size_t find(const value_table *t, const inst *key) {
   return at;
 }
 
-static void enter_block(value_table *t) {
-  t->marks[t->depth++] = t->known.count;
-}
-
 // Newest first, so that probing never meets a hole before a slot that is still in use.
 static void leave_block(value_table *t) {
-  size_t mark = t->marks[--t->depth];
+  size_t mark = blocks_innermost(&t->blocks).mark;
+  blocks_close(&t->blocks);
   while (t->known.count > mark) t->slots[t->known.at[--t->known.count].slot] = 0;
 }
 
 // A while's condition is seen by its body, so DO is no border.
-static void follow_blocks(value_table *t, unsigned op) {
+static void follow_blocks(value_table *t, unsigned op, uint32_t index) {
   if (op == VYRE_OP_END || op == VYRE_OP_ELSE) leave_block(t);
-  if (op_is((vyre_op)op, OPF_OPEN) && op != VYRE_OP_DO) enter_block(t);
+  if (op_is((vyre_op)op, OPF_OPEN) && op != VYRE_OP_DO)
+    blocks_open(&t->blocks, index, t->known.count);
 }
 
 static bool visit(rewriter *rw, value_table *t, uint32_t index) {
   inst key = rewrite_mapped(rw, index);
-  follow_blocks(t, key.op);
+  follow_blocks(t, key.op, index);
   if (!op_is((vyre_op)key.op, OPF_PURE)) {
     rewrite_keep(rw, index);
     return true;

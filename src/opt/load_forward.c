@@ -11,8 +11,8 @@
 #include "opt/passes.h"
 
 #include "base/vec.h"
-#include "ir/limits.h"
 #include "analysis/bounds.h"
+#include "opt/blocks.h"
 #include "opt/effects.h"
 #include "opt/rewrite.h"
 
@@ -32,9 +32,7 @@ typedef struct forwarding {
   rewriter *rw;
   vec(object) objects;
   vec(known_element) known; // a stack: a block forgets what it learned
-  size_t marks[LIMIT_DEPTH];
-  uint32_t openings[LIMIT_DEPTH];
-  size_t depth;
+  block_stack blocks;
   uint32_t next_epoch;
   bool failed;
 } forwarding;
@@ -106,25 +104,24 @@ static void visit_write(forwarding *f, uint32_t i) {
     know(f, o, in.arg[1], in.arg[2]);
 }
 
-static void open_block(forwarding *f, uint32_t i) {
+static void begin_block(forwarding *f, uint32_t i) {
   range part = {i, effects_block_end(f->rw->from, i)};
   if (f->rw->from->code[i].op != VYRE_OP_IF) {
     advance_written_in(f, part);
     if (effects_has(f->rw->from, part, VYRE_OP_BARRIER)) pass_barrier(f);
   }
-  f->marks[f->depth] = f->known.count;
-  f->openings[f->depth++] = i;
+  blocks_open(&f->blocks, i, f->known.count);
 }
 
 // What a first branch did, the second one does not see; both count behind the if.
 static void close_block(forwarding *f, uint32_t i) {
   unsigned op = f->rw->from->code[i].op;
-  uint32_t opening = f->openings[f->depth - 1];
-  range part = {opening, i};
-  f->known.count = f->marks[f->depth - 1];
+  open_block block = blocks_innermost(&f->blocks);
+  range part = {block.opening, i};
+  f->known.count = block.mark;
   advance_written_in(f, part);
   if (effects_has(f->rw->from, part, VYRE_OP_BARRIER)) pass_barrier(f);
-  if (op == VYRE_OP_END) f->depth--;
+  if (op == VYRE_OP_END) blocks_close(&f->blocks);
 }
 
 static void visit(forwarding *f, uint32_t i) {
@@ -142,7 +139,7 @@ static void visit(forwarding *f, uint32_t i) {
   // A private array is zero again at its declaration.
   if (op == VYRE_OP_ARRAY) advance(f, find_object(f, MEM_REF(MEM_PRIVATE, i)));
   if (effects_is_opening(op))
-    open_block(f, i);
+    begin_block(f, i);
   else if (op == VYRE_OP_ELSE || op == VYRE_OP_END)
     close_block(f, i);
 }

@@ -20,9 +20,9 @@
 #include <cmocka.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { TRIALS = 40 };
+enum { TRIALS = 40, HARD_FLOATS = 600, HARD_INTEGERS = 150 };
 #else
-enum { TRIALS = 300 };
+enum { TRIALS = 300, HARD_FLOATS = 8000, HARD_INTEGERS = 1500 };
 #endif
 
 static uint32_t trial_count(void) {
@@ -264,7 +264,7 @@ static double hard_third(random_state *r, double x, double y, bool is_f32) {
 static void test_hard_floats(void **state) {
   (void)state;
   static const char *const operations[] = {"fma(a, b, c)", "a / b", "sqrt(a)", "c / a", "sqrt(c)"};
-  enum { COUNT = 8000 };
+  enum { COUNT = HARD_FLOATS };
   double *wide[3];
   float *narrow[3];
   vyre_span wides[3], narrows[3];
@@ -332,7 +332,7 @@ static void test_hard_integers(void **state) {
   static const char *const others[] = {"u8",  "i8",  "u16", "i16", "u32", "i32",
                                        "u64", "i64", "f32", "f64", "bool"};
   static const char *const types[] = {"u64", "i64"};
-  enum { COUNT = 1500 };
+  enum { COUNT = HARD_INTEGERS };
   uint64_t *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
   random_state r = {5};
   for (uint32_t i = 0; i < COUNT; i++) {

@@ -24,7 +24,7 @@ lltype lanewise_type(const lanewise *l, vyre_type type, bool is_vector) {
 
 static llval const_splat(const lanewise *l, llval scalar) {
   if (l->width == 1) return scalar;
-  llval lanes[64];
+  llval lanes[LANEWISE_MOST];
   for (unsigned i = 0; i < l->width; i++) lanes[i] = scalar;
   return LLVMConstVector(lanes, l->width);
 }

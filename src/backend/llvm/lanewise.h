@@ -15,6 +15,8 @@ typedef LLVMValueRef llval;
 typedef LLVMTypeRef lltype;
 typedef LLVMBasicBlockRef llblock;
 
+enum { LANEWISE_MOST = 64 }; // lanes
+
 typedef struct lanewise {
   LLVMContextRef context;
   LLVMModuleRef module;

@@ -139,7 +139,7 @@ llval line_is_inside(const emitter *e, const place *p, uint32_t op, unsigned row
 
 llval build_reversed(const emitter *e, llval vector, access_class class) {
   if (class != ACCESS_REVERSED) return vector;
-  llval lanes[64];
+  llval lanes[LANEWISE_MOST];
   for (unsigned i = 0; i < e->width; i++)
     lanes[i] = LLVMConstInt(e->u->i32, e->width - 1 - i, false);
   return LLVMBuildShuffleVector(e->b, vector, LLVMGetPoison(LLVMTypeOf(vector)),

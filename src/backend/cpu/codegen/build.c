@@ -35,7 +35,7 @@ llval build_splat(const emitter *e, llval scalar) {
 
 llval build_lane_numbers(const emitter *e, lltype scalar, uint64_t stride) {
   if (e->width == 1) return LLVMConstInt(scalar, 0, false);
-  llval lanes[64];
+  llval lanes[LANEWISE_MOST];
   for (unsigned i = 0; i < e->width; i++) lanes[i] = LLVMConstInt(scalar, i * stride, false);
   return LLVMConstVector(lanes, e->width);
 }
@@ -138,7 +138,7 @@ llval bits_any(const emitter *e, llval bits) {
 llval mask_any(const emitter *e, llval mask) {
   if (LLVMTypeOf(mask) == type_vector_of(e, e->u->i1)) return bits_any(e, mask);
   unsigned lanes = e->width, most = e->u->target->vector_bits / 32;
-  llval left[64], right[64];
+  llval left[LANEWISE_MOST], right[LANEWISE_MOST];
   while (lanes > most) {
     lanes /= 2;
     for (unsigned i = 0; i < lanes; i++) {

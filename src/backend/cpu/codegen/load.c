@@ -52,7 +52,7 @@ static llval load_field(const emitter *e, const place *p, uint32_t i, unsigned r
   llval all = LLVMBuildLoad2(e->b, type, place_at(e, p, first), "");
   LLVMSetAlignment(all, type_bytes(p->type));
   kernel_mark(e->k, all, p->mem);
-  llval lanes[64];
+  llval lanes[LANEWISE_MOST];
   for (unsigned k = 0; k < e->width; k++)
     lanes[k] = LLVMConstInt(e->u->i32, k * record + field, false);
   return LLVMBuildShuffleVector(e->b, all, LLVMGetPoison(type), LLVMConstVector(lanes, e->width),

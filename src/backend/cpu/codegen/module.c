@@ -225,7 +225,7 @@ static vyre_status compile(const vyre_program *program, const cpu_options *wante
   cpu_options options = *wanted;
   *out = (cpu_code){.region_count = program->region_count};
   unsigned w = options.width;
-  if (w > 64 || (w & (w - 1)))
+  if (w > LANEWISE_MOST || (w & (w - 1)))
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "a width of %u lanes is none of 1, 2, 4, ... 64. Fix: pass one of these, or 0",
                      w);
