@@ -24,10 +24,8 @@ static inline void memory_sweep_by(void (*work)(void), long at_least, long step)
     assert_true(at > at_least);
   }
 #else
-  (void)work;
   (void)at_least, (void)step;
-  print_message("skipped: the sanitizer has its own malloc\n");
-  skip();
+  work(); // the sanitizer has its own malloc: it sees whether anything is lost when nothing fails
 #endif
 }
 

@@ -39,7 +39,8 @@ static struct {
   atomic_uint compiled, slow_at; // the compilation that takes slow_compile_ns
 } speed;
 
-static _Thread_local bool was_special; // the thread's last dispatch
+// The code that answered the foreground's last dispatch. Another may run after it, to compare.
+static enum { NONE, GENERAL, SPECIAL } answered;
 
 static bool is_general(const vyre_program *p) {
   for (uint32_t i = 1; i < p->code_count; i++)
@@ -59,8 +60,9 @@ static void spend(uint64_t ns) {
 
 static vyre_status told_dispatch(void *s, const launch *l, vyre_report *r, vyre_error *error) {
   vyre_status status = ref_backend.dispatch(s, l, r, error);
-  was_special = !is_general(l->program);
-  spend(was_special ? speed.special_ns : speed.general_ns);
+  bool is_special = !is_general(l->program);
+  if (has_turn && answered == NONE) answered = is_special ? SPECIAL : GENERAL;
+  spend(is_special ? speed.special_ns : speed.general_ns);
   return status;
 }
 
@@ -111,12 +113,13 @@ static bool dispatch(vyre_kernel *k, int32_t a, int32_t n) {
   vyre_error error;
   pthread_mutex_lock(&turn);
   has_turn = true;
+  answered = NONE;
   vyre_status status = vyre_kernel_dispatch(k, &args, NULL, &error);
   has_turn = false;
   pthread_mutex_unlock(&turn);
   if (status != VYRE_OK) fail_msg("%s", error.message);
   for (int32_t i = 0; i < COUNT; i++) assert_int_equal(y[i], a * i + n * (n - 1) / 2);
-  return was_special;
+  return answered == SPECIAL;
 }
 
 typedef struct summary {

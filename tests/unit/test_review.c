@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+//
+// What dispatches measured reopens decisions: variants whose times are told, with a clock that is
+// told. Which variant answers is asserted dispatch by dispatch.
+#include "backend/ref/ref.h"
+#include "base/error.h"
+#include "runtime/kernel.h"
+#include "runtime/review.h"
+#include "runtime/runtime.h"
+
+#include "../scratch_dir.h"
+#include "../told_clock.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 1024 };
+
+// The usual passes have something to do, so there is more than one code.
+static const char text[] = "program test.turns(n: u32)\n"
+                           "buffer x: u32[] read\n"
+                           "buffer y: u32[] write\n"
+                           "region main grid(len(x)) {\n"
+                           "  let i = global_id.x\n"
+                           "  var s: u32 = (x[i] + 0) * 1\n"
+                           "  for k in 0..n { s = s + k }\n"
+                           "  y[i] = s\n"
+                           "}\n";
+
+// ---- the backend --------------------------------------------------------------------------------
+
+// Codes are numbered as they are compiled: 0 is the first, 1 the full compile, 2 that after the
+// usual passes.
+enum { CODES = 8 };
+static _Atomic(uint64_t) takes_ns[CODES];
+static atomic_uint compiled;
+// Of the foreground's last dispatch: the code that answered, and its workgroup. Another may run
+// after it, to compare.
+static unsigned answered;
+static uint32_t shape_x;
+static _Atomic(uint64_t) narrow_ns; // in place of takes_ns, with fewer than 64 invocations; 0: no
+
+typedef struct numbered {
+  void *inner;
+  unsigned number;
+} numbered;
+
+static vyre_status told_compile(const backend *self, vyre_program *p, const vyre_compile_options *o,
+                                const volatile uint32_t *stop, void **out, vyre_error *error) {
+  numbered *n = malloc(sizeof *n);
+  if (!n) return error_out_of_memory(error);
+  n->number = atomic_fetch_add(&compiled, 1) % CODES;
+  vyre_status status = ref_backend.compile(self, p, o, stop, &n->inner, error);
+  if (status == VYRE_OK)
+    *out = n;
+  else
+    free(n);
+  return status;
+}
+
+// The background's time passes between dispatches, never during one.
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool has_turn;
+
+static vyre_status told_dispatch(void *state, const launch *l, vyre_report *r, vyre_error *error) {
+  const numbered *n = state;
+  vyre_status status = ref_backend.dispatch(n->inner, l, r, error);
+  uint32_t x = l->regions[0].workgroup[0];
+  if (has_turn && answered == CODES) {
+    answered = n->number;
+    shape_x = x;
+  }
+  if (!has_turn) pthread_mutex_lock(&turn);
+  told_spend(narrow_ns && x < 64 ? narrow_ns : takes_ns[n->number]);
+  if (!has_turn) pthread_mutex_unlock(&turn);
+  return status;
+}
+
+static void told_release(void *state) {
+  numbered *n = state;
+  if (n) ref_backend.release(n->inner);
+  free(n);
+}
+
+static backend told_backend;
+
+static vyre_kernel *start(vyre_runtime **rt) {
+  vyre_runtime_options options = {.backend = "told", .learn_after = 2, .no_store = true};
+  vyre_program *p;
+  vyre_kernel *k = NULL;
+  vyre_error error;
+  told_backend = ref_backend;
+  told_backend.id = "told";
+  told_backend.dispatch = told_dispatch;
+  told_backend.compile = told_compile;
+  told_backend.release = told_release;
+  backend_set_extra(&told_backend);
+  compiled = 0;
+  narrow_ns = 0;
+  for (int i = 0; i < CODES; i++) takes_ns[i] = 2000000;
+  takes_ns[1] = 900000;
+  takes_ns[2] = 800000;
+  if (vyre_program_parse(text, strlen(text), "test", &p, &error) ||
+      vyre_runtime_new(&options, rt, &error) || vyre_runtime_load(*rt, p, &k, &error))
+    fail_msg("%s", error.message);
+  vyre_program_release(p);
+  return k;
+}
+
+static void finish(vyre_runtime *rt) {
+  vyre_runtime_free(rt);
+  backend_set_extra(NULL);
+}
+
+// ---- dispatching --------------------------------------------------------------------------------
+
+typedef struct asked {
+  uint32_t n, count;
+  uint64_t timeout_ns;
+} asked;
+
+static const asked usual = {5, 64, 0};
+
+static unsigned dispatch(vyre_kernel *k, asked a) {
+  static uint32_t x[MOST], y[MOST];
+  for (uint32_t i = 0; i < a.count; i++) x[i] = i, y[i] = 0;
+  vyre_scalar param = vyre_scalar_u32(a.n);
+  vyre_span spans[] = {{x, 4 * a.count}, {y, 4 * a.count}};
+  vyre_dispatch_args args = {.params = &param,
+                             .param_count = 1,
+                             .buffers = spans,
+                             .buffer_count = 2,
+                             .timeout_ns = a.timeout_ns};
+  vyre_error error;
+  pthread_mutex_lock(&turn);
+  has_turn = true;
+  answered = CODES;
+  vyre_status status = vyre_kernel_dispatch(k, &args, NULL, &error);
+  has_turn = false;
+  pthread_mutex_unlock(&turn);
+  if (status != VYRE_OK) fail_msg("%s", error.message);
+  for (uint32_t i = 0; i < a.count; i++) assert_int_equal(y[i], i + a.n * (a.n - 1) / 2);
+  vyre_runtime_settle(k->runtime);
+  return answered;
+}
+
+// The numbers of the codes that answered. Eight may be in use at once.
+static const char *answers(vyre_kernel *k, asked a, int count) {
+  static char said[8][64];
+  static unsigned next;
+  char *out = said[next++ % 8];
+  assert_true(count < 64);
+  for (int i = 0; i < count; i++) out[i] = (char)('0' + dispatch(k, a));
+  out[count] = 0;
+  return out;
+}
+
+static plan *plan_of(vyre_kernel *k, asked a) {
+  vyre_scalar param = vyre_scalar_u32(a.n);
+  vyre_span spans[] = {{NULL, 4 * a.count}, {NULL, 4 * a.count}};
+  vyre_dispatch_args args = {
+      .params = &param, .param_count = 1, .buffers = spans, .buffer_count = 2};
+  plan *p = kernel_find_plan(k, plan_key(k, &args));
+  assert_non_null(p);
+  return p;
+}
+
+static const char *reason_of(vyre_kernel *k, asked a) {
+  return variant_reason_name(plan_last_decision(plan_of(k, a))->reason);
+}
+
+// The codes that answer the next dispatches, and why the last of them was taken.
+static void expect(vyre_kernel *k, asked a, const char *codes, const char *reason) {
+  assert_string_equal(answers(k, a, (int)strlen(codes)), codes);
+  assert_string_equal(reason_of(k, a), reason);
+}
+
+static vyre_kernel *start_learned(vyre_runtime **rt) {
+  vyre_kernel *k = start(rt);
+  expect(k, usual, "000222", "optimized");
+  answers(k, usual, 20);
+  review_kernel(k);
+  while (atomic_load(&plan_of(k, usual)->explore)) dispatch(k, usual); // the other is tried once
+  return k;
+}
+
+// ---- learning -----------------------------------------------------------------------------------
+
+static void check_learning(const uint64_t ns[3], const char *codes, const char *reason) {
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt);
+  for (int i = 0; i < 3; i++) takes_ns[i] = ns[i];
+  expect(k, usual, codes, reason);
+  finish(rt);
+}
+
+// The full compile after the usual passes stays unless another is faster by 2 %.
+static void the_fastest_is_taken(void **state) {
+  (void)state;
+  check_learning((uint64_t[]){2000000, 900000, 800000}, "000222", "optimized");
+  check_learning((uint64_t[]){1000000, 1000000, 1000000}, "000222", "optimized");
+  check_learning((uint64_t[]){1000000, 980000, 1000000}, "000222", "optimized");
+  check_learning((uint64_t[]){1000000, 979999, 1000000}, "000111", "faster");
+  check_learning((uint64_t[]){100000, 900000, 1000000}, "000000", "not-faster");
+}
+
+// ---- following ----------------------------------------------------------------------------------
+
+// Three slow runs may be chance; four are a change.
+static void what_becomes_slow_is_left(void **state) {
+  (void)state;
+  for (int slow = 3; slow <= 4; slow++) {
+    vyre_runtime *rt;
+    vyre_kernel *k = start(&rt);
+    takes_ns[0] = 3000000; // too slow to be tried
+    takes_ns[1] = 2500000;
+    expect(k, usual, "000222", "optimized");
+    answers(k, usual, 20);
+    takes_ns[2] = 8000000;
+    assert_string_equal(answers(k, usual, slow), slow == 3 ? "222" : "2222");
+    review_kernel(k);
+    assert_string_equal(reason_of(k, usual), slow == 3 ? "optimized" : "changed");
+    if (slow == 4) expect(k, usual, "1111", "changed");
+    finish(rt);
+  }
+}
+
+// When the other may be tried again, less so many nanoseconds.
+static void pass_until_tried(vyre_kernel *k, uint64_t less) {
+  plan *p = plan_of(k, usual);
+  const variant *other = NULL;
+  for (uint32_t i = 0; i < p->variant_count; i++)
+    if (p->variants[i]->trial_ns == 900000) other = p->variants[i];
+  assert_true(other && other->next_explore_ns > clock_now_ns());
+  told_spend(other->next_explore_ns - clock_now_ns() - less);
+  review_kernel(k);
+}
+
+// After a fifth of a second the other is tried again; three runs in a row decide.
+static void what_becomes_fast_is_found(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_learned(&rt);
+  takes_ns[1] = 400000;
+  pass_until_tried(k, 1);
+  assert_int_equal(dispatch(k, usual), 2);
+  review_kernel(k);
+  expect(k, usual, "11", "optimized");
+  expect(k, usual, "1111", "faster");
+  finish(rt);
+}
+
+static void a_time_limit_is_not_spent_on_trying_others(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_learned(&rt);
+  asked limited = usual;
+  limited.timeout_ns = 3600000; // four times what the other takes
+  pass_until_tried(k, 0);
+  expect(k, limited, "22", "optimized");
+  limited.timeout_ns += 4;
+  expect(k, limited, "12", "optimized");
+  finish(rt);
+}
+
+static void what_has_no_hope_is_not_tried(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt);
+  takes_ns[1] = 970000; // more than 1.2 times as long
+  expect(k, usual, "000222", "optimized");
+  for (int i = 0; i < 20; i++) {
+    told_spend(300000000);
+    review_kernel(k);
+    expect(k, usual, "222", "optimized");
+  }
+  finish(rt);
+}
+
+// Trying others takes one part in a hundred of a plan's time, whatever they take.
+static void trying_others_has_a_share(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_learned(&rt);
+  unsigned tried = 1;
+  enum { DISPATCHES = 600 };
+  for (int i = 0; i < DISPATCHES; i++) {
+    told_spend(300000000);
+    review_kernel(k);
+    tried += dispatch(k, usual) == 1;
+  }
+  // 100 us more than 800 us each, and 6 ms before.
+  uint64_t total = plan_total_ns(plan_of(k, usual));
+  assert_in_range(tried * 100000, total / 100 - 200000, total / 100);
+  finish(rt);
+}
+
+// ---- new buckets --------------------------------------------------------------------------------
+
+static const asked larger = {5, 512, 0};
+
+static void known_variants_take_turns_in_a_new_bucket(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_learned(&rt);
+  for (int i = 0; i < PLAN_TURNS; i++) assert_string_equal(answers(k, larger, 3), "210");
+  assert_int_equal(atomic_load(&plan_of(k, larger)->state), PLAN_OPENING);
+  assert_int_equal(dispatch(k, larger), 2);
+  assert_int_equal(atomic_load(&plan_of(k, larger)->state), PLAN_LEARNED);
+  assert_string_equal(reason_of(k, larger), "predicted");
+  assert_int_equal(compiled, 3); // nothing was compiled for it
+  finish(rt);
+}
+
+static void the_fastest_of_a_new_bucket_need_not_be_what_was_predicted(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_learned(&rt);
+  takes_ns[0] = 500000;
+  for (int i = 0; i < PLAN_TURNS; i++) assert_string_equal(answers(k, larger, 3), "210");
+  expect(k, larger, "0000", "faster");
+  assert_string_equal(reason_of(k, usual), "optimized"); // the other bucket has its own
+  finish(rt);
+}
+
+// ---- sizes --------------------------------------------------------------------------------------
+
+// Once a second, when 16 dispatches came: a plan that is idle is suggested half the size, which is
+// proven and timed. The first look only begins a window.
+static void check_sizes(const char *mode, unsigned dispatches, uint64_t wall_ns, bool is_resized) {
+  vyre_runtime *rt;
+  if (mode) setenv("VYRE_AUTOTUNER", mode, 1);
+  vyre_kernel *k = start(&rt);
+  answers(k, usual, 6);
+  narrow_ns = 100000;
+  review_kernel(k);
+  const plan *p = plan_of(k, usual);
+  uint64_t begun = mode ? p->window.at_ns : clock_now_ns();
+  assert_int_equal(begun != 0, 1);
+  while (plan_dispatches(p) - p->window.dispatches < dispatches) dispatch(k, usual);
+  told_spend(begun + wall_ns - clock_now_ns());
+  review_kernel(k);
+  assert_int_equal(p->window.resizes, is_resized);
+  answers(k, usual, is_resized ? 2 : 1);
+  assert_int_equal(shape_x, is_resized ? 32 : 64);
+  if (is_resized) {
+    assert_string_equal(reason_of(k, usual), "faster");
+    assert_string_equal(plan_last_decision(p)->detail, "the resize policy suggested it");
+  }
+  finish(rt);
+  unsetenv("VYRE_AUTOTUNER");
+}
+
+static void a_suggested_size_is_proven_and_timed(void **state) {
+  (void)state;
+  check_sizes("on", 16, 1000000000, true);
+  check_sizes("on", 16, 999999999, false);
+  check_sizes("on", 15, 1000000000, false);
+  check_sizes(NULL, 30, 1000000000, false);
+}
+
+static int set_up(void **state) {
+  if (scratch_dir_make(state) || setenv("VYRE_HOME", scratch_dir, 1)) return -1;
+  told_clock_begin();
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_fastest_is_taken),
+      cmocka_unit_test(what_becomes_slow_is_left),
+      cmocka_unit_test(what_becomes_fast_is_found),
+      cmocka_unit_test(a_time_limit_is_not_spent_on_trying_others),
+      cmocka_unit_test(what_has_no_hope_is_not_tried),
+      cmocka_unit_test(trying_others_has_a_share),
+      cmocka_unit_test(known_variants_take_turns_in_a_new_bucket),
+      cmocka_unit_test(the_fastest_of_a_new_bucket_need_not_be_what_was_predicted),
+      cmocka_unit_test(a_suggested_size_is_proven_and_timed),
+  };
+  return cmocka_run_group_tests(tests, set_up, scratch_dir_remove);
+}
