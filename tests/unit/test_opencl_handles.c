@@ -16,7 +16,12 @@
 
 static const opencl_api *driver;
 static atomic_int events, memory, queues, programs, kernels; // taken less given back
-static cl_int enqueue_fails_with;                            // not 0: kernels are not run
+// Calls until one fails, of those that can; negative: none does.
+static atomic_int calls_left = -1;
+
+static bool must_fail(void) {
+  return calls_left >= 0 && calls_left-- == 0;
+}
 
 static cl_command_queue create_queue(cl_context c, cl_device_id d, cl_command_queue_properties p,
                                      cl_int *code) {
@@ -31,6 +36,10 @@ static cl_int release_queue(cl_command_queue q) {
 }
 
 static cl_mem create_buffer(cl_context c, cl_mem_flags f, size_t size, void *host, cl_int *code) {
+  if (must_fail()) {
+    *code = CL_OUT_OF_RESOURCES;
+    return NULL;
+  }
   cl_mem m = driver->CreateBuffer(c, f, size, host, code);
   memory += m != NULL;
   return m;
@@ -67,7 +76,7 @@ static cl_int release_kernel(cl_kernel k) {
 static cl_int enqueue(cl_command_queue q, cl_kernel k, cl_uint rank, const size_t *offset,
                       const size_t *grid, const size_t *workgroup, cl_uint n, const cl_event *list,
                       cl_event *done) {
-  if (enqueue_fails_with) return enqueue_fails_with;
+  if (must_fail()) return CL_OUT_OF_RESOURCES;
   cl_int code = driver->EnqueueNDRangeKernel(q, k, rank, offset, grid, workgroup, n, list, done);
   events += code == CL_SUCCESS && done;
   return code;
@@ -76,6 +85,46 @@ static cl_int enqueue(cl_command_queue q, cl_kernel k, cl_uint rank, const size_
 static cl_int release_event(cl_event e) {
   events--;
   return driver->ReleaseEvent(e);
+}
+
+static cl_int set_arg(cl_kernel k, cl_uint index, size_t size, const void *value) {
+  return must_fail() ? CL_OUT_OF_RESOURCES : driver->SetKernelArg(k, index, size, value);
+}
+
+static cl_int flush(cl_command_queue q) {
+  return must_fail() ? CL_OUT_OF_RESOURCES : driver->Flush(q);
+}
+
+// What was enqueued is over in any case.
+static cl_int finish(cl_command_queue q) {
+  cl_int code = driver->Finish(q);
+  return must_fail() ? CL_OUT_OF_RESOURCES : code;
+}
+
+static cl_int read_buffer(cl_command_queue q, cl_mem m, cl_bool waits, size_t at, size_t size,
+                          void *to, cl_uint n, const cl_event *list, cl_event *done) {
+  if (must_fail()) return CL_OUT_OF_RESOURCES;
+  return driver->EnqueueReadBuffer(q, m, waits, at, size, to, n, list, done);
+}
+
+static cl_int write_buffer(cl_command_queue q, cl_mem m, cl_bool waits, size_t at, size_t size,
+                           const void *from, cl_uint n, const cl_event *list, cl_event *done) {
+  if (must_fail()) return CL_OUT_OF_RESOURCES;
+  return driver->EnqueueWriteBuffer(q, m, waits, at, size, from, n, list, done);
+}
+
+static void *map_buffer(cl_command_queue q, cl_mem m, cl_bool waits, cl_map_flags f, size_t at,
+                        size_t size, cl_uint n, const cl_event *list, cl_event *done,
+                        cl_int *code) {
+  if (!must_fail()) return driver->EnqueueMapBuffer(q, m, waits, f, at, size, n, list, done, code);
+  *code = CL_OUT_OF_RESOURCES;
+  return NULL;
+}
+
+static cl_int unmap(cl_command_queue q, cl_mem m, void *mapped, cl_uint n, const cl_event *list,
+                    cl_event *done) {
+  cl_int code = driver->EnqueueUnmapMemObject(q, m, mapped, n, list, done);
+  return must_fail() ? CL_OUT_OF_RESOURCES : code;
 }
 
 static opencl_device *watched_device(opencl_api *watched) {
@@ -97,6 +146,13 @@ static opencl_device *watched_device(opencl_api *watched) {
   watched->ReleaseKernel = release_kernel;
   watched->EnqueueNDRangeKernel = enqueue;
   watched->ReleaseEvent = release_event;
+  watched->SetKernelArg = set_arg;
+  watched->Flush = flush;
+  watched->Finish = finish;
+  watched->EnqueueReadBuffer = read_buffer;
+  watched->EnqueueWriteBuffer = write_buffer;
+  watched->EnqueueMapBuffer = map_buffer;
+  watched->EnqueueUnmapMemObject = unmap;
   d->cl = watched;
   return d;
 }
@@ -149,18 +205,30 @@ static void everything_is_given_back(void **state) {
   d->cl = driver;
 }
 
-static void also_after_failures(void **state) {
-  (void)state;
+// Each call of a dispatch fails in turn: an error, nothing is kept, and the next one is right.
+static void sweep(bool is_in_place, bool shares_memory, uint64_t timeout_ns) {
   opencl_api watched;
   opencl_device *d = watched_device(&watched);
+  bool was_in_place = d->is_in_place, was_sharing = d->shares_memory;
+  d->is_in_place = was_in_place && is_in_place;
+  d->shares_memory = was_sharing && shares_memory;
   vyre_executable *e = compile();
-  uint32_t data[64] = {0};
-  enqueue_fails_with = CL_OUT_OF_RESOURCES;
-  assert_int_not_equal(dispatch(e, data, 64, 0), VYRE_OK);
-  enqueue_fails_with = 0;
-  assert_int_equal(events, 0);
-  assert_int_equal(dispatch(e, data, 64, 0), VYRE_OK); // and works again
-  assert_int_equal(data[63], 2);
+  int failed = 0;
+  for (bool is_over = false; !is_over; failed++) {
+    uint32_t data[64] = {0};
+    calls_left = failed;
+    vyre_status status = dispatch(e, data, 64, timeout_ns);
+    is_over = calls_left >= 0;
+    calls_left = -1;
+    if (!is_over && status == VYRE_OK) fail_msg("call %d failed unnoticed", failed);
+    if (is_over) assert_int_equal(status, VYRE_OK);
+    assert_int_equal(events, 0);
+    memset(data, 0, sizeof data);
+    assert_int_equal(dispatch(e, data, 64, timeout_ns), VYRE_OK);
+    assert_int_equal(data[63], 2);
+    assert_int_equal(events, 0);
+  }
+  assert_true(failed > 2); // two kernels at least
   vyre_executable_release(e);
   assert_int_equal(events, 0);
   assert_int_equal(memory, 0);
@@ -168,6 +236,16 @@ static void also_after_failures(void **state) {
   assert_int_equal(kernels, 0);
   assert_int_equal(programs, 0);
   d->cl = driver;
+  d->is_in_place = was_in_place;
+  d->shares_memory = was_sharing;
+}
+
+static void also_after_failures(void **state) {
+  (void)state;
+  for (int kind = 0; kind < 3; kind++) {
+    sweep(kind > 1, kind > 0, 0);
+    sweep(kind > 1, kind > 0, 60000000000u);
+  }
 }
 
 int main(void) {
