@@ -108,7 +108,7 @@ static bool is_best(subject *s, const char *backend) {
   told.n = s->n;
   subject *both[2] = {s, &told};
   for (int i = 0; i < 4; i++) {
-    run_for(both[i % 2], 0.25);
+    run_for(both[i % 2], 0.75);
     vyre_runtime_settle(both[i % 2]->rt);
   }
   for (int i = 0; i < ROUNDS_OF; i++) {

@@ -35,7 +35,7 @@ enum { MAX_WAITING = 32, SHARE = 25, COPY_SHARE = 20, BEHIND = 4 };
 enum { AT_ONCE_SHARE = 50 };
 #define CHEAP_NS        UINT64_C(10000)
 #define AT_ONCE_NS      UINT64_C(20000000)
-#define NOT_YET_GAIN_NS UINT64_C(2000000000)
+#define NOT_YET_GAIN_NS UINT64_C(1000000000)
 // Where a check takes less, the next dispatch is slower for what ran between it and the one before.
 #define DISTURBED_NS UINT64_C(100000)
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "ir/limits.h"
 #include "profile/size_class.h"
 #include "runtime/begin.h"
 #include "runtime/kernel.h"
@@ -37,15 +38,33 @@ uint64_t plan_key(const vyre_kernel *k, const vyre_dispatch_args *args) {
   return key;
 }
 
+// Of all regions; 0 when the arguments do not fit the program.
+static double invocations_of(const vyre_kernel *k, const vyre_dispatch_args *args) {
+  const vyre_program *p = k->program;
+  uint64_t lengths[LIMIT_BUFFERS] = {0};
+  uint64_t(*grids)[3] = calloc(p->region_count + 1u, sizeof *grids);
+  double sum = 0;
+  for (uint32_t i = 0, next = 0; i < p->buffer_count && next < args->buffer_count; i++)
+    if (!p->buffers[i].is_transient)
+      lengths[i] = args->buffers[next++].size_bytes / type_bytes(p->buffers[i].type);
+  bool has_params = args->param_count == p->param_count && (args->params || !p->param_count);
+  if (grids && has_params && vyre_program_extents(p, args->params, lengths, grids, NULL) == VYRE_OK)
+    for (uint32_t i = 0; i < p->region_count; i++)
+      sum += (double)grids[i][0] * (double)grids[i][1] * (double)grids[i][2];
+  free(grids);
+  return sum;
+}
+
 static void describe_bucket(plan *p, const vyre_kernel *k, const vyre_dispatch_args *args) {
   uint64_t bytes = bytes_of(args);
   strbuf text = {0};
   p->size_class = size_class_of(bytes);
   p->features[0] = log2((double)bytes + 1);
+  p->features[1] = log2(invocations_of(k, args) + 1);
   for (uint32_t i = 0; i < k->input_count; i++) {
     uint64_t value = work_value(k, i, args);
     strbuf_printf(&text, "%s%s:%u", i ? "," : "", k->inputs[i].name, size_class_of(value));
-    if (i + 1 < MODEL_FEATURES) p->features[i + 1] = log2((double)value + 1);
+    if (i + 2 < MODEL_FEATURES) p->features[i + 2] = log2((double)value + 1);
   }
   if (text.at && !text.failed) snprintf(p->work, sizeof p->work, "%s", text.at);
   strbuf_fini(&text);

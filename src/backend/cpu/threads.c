@@ -32,6 +32,8 @@ threads_cost *threads_find(threads_state *s, const launch *l, uint64_t invocatio
   atomic_store(&c->bucket, bucket);
   atomic_store(&c->alone, 0);
   atomic_store(&c->together, 0);
+  atomic_store(&c->best_alone, 0);
+  atomic_store(&c->best_together, 0);
   atomic_store(&c->runs, 0);
   atomic_store(&c->alone_runs, 0);
   return c;
@@ -49,9 +51,18 @@ enum {
   FIRST_ALONE = 4096,
   FIRST_RUNS = 8,
   TRY_AGAIN = 256,
+  TRY_SOON = 64,  // one that was clearly faster once: what disturbed it may be over
   ALONE_RUNS = 3, // before one thread is judged, where it can be afforded: the first may be unlucky
   AFFORDED_NS = 10000000,
 };
+
+// How many runs pass until the one that lost is tried again.
+static unsigned pause_of(threads_cost *c, uint64_t alone, uint64_t together) {
+  uint64_t best = atomic_load_explicit(alone < together ? &c->best_together : &c->best_alone,
+                                       memory_order_relaxed);
+  uint64_t usual = alone < together ? alone : together;
+  return best && best < usual - usual / 5 ? TRY_SOON : TRY_AGAIN;
+}
 
 uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
                         uint64_t invocations) {
@@ -67,7 +78,8 @@ uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
   if (!together || !may_compete) return all;
   bool is_close = alone / 4 < together && together / 4 < alone;
   unsigned run = atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed);
-  bool is_turn = is_close && (run < FIRST_RUNS ? run / 2 % 2 == 0 : run % TRY_AGAIN < 2);
+  bool is_turn =
+      is_close && (run < FIRST_RUNS ? run / 2 % 2 == 0 : run % pause_of(c, alone, together) < 2);
   return (alone < together) != is_turn ? 1 : all;
 }
 
@@ -80,6 +92,9 @@ void threads_learn(threads_cost *c, uint64_t time_ns, uint32_t threads, uint64_t
   // less, and never for more than twice of what is known. A single run that waited ten milliseconds
   // for the CPU would make what takes microseconds look worth all threads, for good.
   if (old && now > 2 * old) now = 2 * old;
+  atomic_uint_fast64_t *best = threads == 1 ? &c->best_alone : &c->best_together;
+  uint64_t least = atomic_load_explicit(best, memory_order_relaxed);
+  if (!least || now < least) atomic_store_explicit(best, now, memory_order_relaxed);
   uint64_t mean = !old || now < old ? now : (7 * old + now) / 8;
   atomic_store_explicit(cost, mean, memory_order_relaxed);
 }

@@ -17,6 +17,7 @@ typedef struct threads_cost {
   atomic_uint_fast64_t bucket; // 0: not used yet
   // Picoseconds per invocation with one thread, and with all; 0: not known yet.
   atomic_uint_fast64_t alone, together;
+  atomic_uint_fast64_t best_alone, best_together; // ever seen
   atomic_uint runs, alone_runs;
 } threads_cost;
 
