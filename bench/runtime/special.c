@@ -11,7 +11,7 @@
 
 enum { KERNELS = 8, SIZE = 1 << 16, ROUNDS = 101, SETTLING = 5 };
 #define ROUND_NS  2000000
-#define SETTLE_NS 60000000
+#define SETTLE_NS 300000000
 
 static double time_ns(vyre_kernel *k, const vyre_dispatch_args *args, uint64_t least_ns) {
   vyre_error error;
