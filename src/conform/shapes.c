@@ -49,7 +49,8 @@ static uint32_t choose_total(maker *m, int needs) {
 }
 
 static void choose_grid(maker *m, region_plan *p, uint32_t total) {
-  uint32_t left = total, most = p->rank == 2 ? 250 : 40;
+  // Rows that are jammed are several, and what has loops has few invocations.
+  uint32_t left = total, most = p->rank == 3 ? 40 : p->needs & NEEDS_LOOPS ? 60 : 250;
   for (uint32_t k = 0; k < 3; k++) {
     p->grid[k] = p->workgroup[k] = 1;
     if (k >= p->rank) continue;

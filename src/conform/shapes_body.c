@@ -132,6 +132,7 @@ static void make_range(maker *m) {
 static void make_clamp(maker *m) {
   vyre_type type = maker_index_type(m);
   node x = maker_moving(m, type);
+  if (maker_chance(m, 20)) x = maker_binary(m, VYRE_OP_MUL, x, maker_hidden(m, type, 0));
   for (int i = 0; i < 2; i++) {
     vyre_op op = maker_chance(m, 50) ? VYRE_OP_MIN : VYRE_OP_MAX;
     x = maker_binary(m, op, x, maker_limit(m, type, x.sample));
@@ -236,12 +237,12 @@ static void make_stencil(maker *m) {
   vyre_build_end(m->b);
 }
 
-// So many records, a whole number of vectors, that the last one ends behind the buffer: by an
-// element, mostly.
+// So many records, a whole number of vectors where that is possible, that the last one ends behind
+// the buffer: by an element, mostly.
 static node last_record(maker *m, vyre_type type, uint32_t fields, uint64_t length) {
-  uint64_t vectors = 1 + maker_below(m, (uint32_t)(m->grid[0] / 64) + 1);
-  uint64_t records = m->rank == 1 && maker_chance(m, 80) ? vectors * 64 : m->total;
-  uint64_t behind = maker_chance(m, 70) ? 1 : maker_below(m, fields + 1);
+  uint64_t most = length / fields < m->total ? length / fields : m->total;
+  uint64_t records = most < 64 ? m->total : 64 * (1 + maker_below(m, (uint32_t)(most / 64)));
+  uint64_t behind = maker_chance(m, 85) ? 1 : maker_below(m, fields + 1);
   return maker_uniform(m, type, length - records * fields + behind);
 }
 
@@ -250,13 +251,13 @@ static void make_record(maker *m) {
   memory *out = &m->memories[FOR_OUTPUT];
   uint32_t fields = 2 + maker_below(m, 3), first = maker_below(m, 4);
   uint32_t used = maker_chance(m, 50) ? 1 : 1 + maker_below(m, fields), way;
-  bool is_gated = maker_chance(m, 50);
+  bool is_gated = maker_chance(m, 10);
   vyre_type type = maker_index_type(m);
   node at = maker_as(m, m->linear, type);
   at = maker_binary(m, VYRE_OP_MUL, at, maker_const(m, type, fields));
   way = maker_below(m, 100);
-  if (way < 15) at = maker_binary(m, VYRE_OP_ADD, at, maker_limit(m, type, 0));
-  if (way >= 15 && way < 75) {
+  if (way < 10) at = maker_binary(m, VYRE_OP_ADD, at, maker_limit(m, type, 0));
+  if (way >= 10 && way < 90) {
     node base = last_record(m, type, fields, m->memories[FOR_VALUES].length);
     at = maker_binary(m, VYRE_OP_ADD, at, base);
   }
@@ -315,31 +316,16 @@ static void enter(maker *m, vyre_value counter, const turns *t) {
   m->counters[m->counter_count++] = (node){counter, t->type, t->first.sample};
 }
 
-// The id and the counter together, put near an end of the buffer, of the type, or of a narrower
-// one.
-static node counted_index(maker *m, uint64_t length) {
-  static const vyre_type types[] = {VYRE_U32, VYRE_I32, VYRE_I64, VYRE_U64, VYRE_U16, VYRE_I16};
-  vyre_type type = types[maker_below(m, 6)];
-  node id = maker_as(m, maker_chance(m, 70) ? m->ids[0] : m->linear, type);
-  if (maker_chance(m, 25)) id = maker_binary(m, VYRE_OP_MUL, id, maker_stride(m, type));
-  node at = maker_binary(m, VYRE_OP_ADD, id, maker_as(m, m->counters[m->counter_count - 1], type));
-  uint32_t way = maker_below(m, 100);
-  uint64_t target = way < 30 ? 0 : way < 60 ? length : maker_end(m, type);
-  target += maker_below(m, 2 * MOST_TURNS) - MOST_TURNS;
-  at = maker_binary(m, VYRE_OP_ADD, at, maker_uniform(m, type, target - at.sample));
-  return maker_as(m, at, type_bits(type) < 64 ? maker_index_type(m) : type);
-}
-
 // What a turn does: it adds an element to the sum, under a condition or not, or leaves.
 static void turn(maker *m, vyre_var sum) {
   const memory *x = &m->memories[FOR_VALUES];
   bool is_gated = maker_chance(m, 40);
   if (maker_chance(m, 15)) {
     vyre_build_if(m->b, maker_relation(m).value);
-    uint32_t exit = maker_below(m, 100);
-    if (exit < 40)
+    uint32_t way = maker_below(m, 100);
+    if (way < 40)
       vyre_build_break(m->b);
-    else if (exit < 80)
+    else if (way < 80)
       vyre_build_continue(m->b);
     else
       vyre_build_return(m->b);
@@ -348,9 +334,7 @@ static void turn(maker *m, vyre_var sum) {
   if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
   node at = m->counters[m->counter_count - 1];
   if (type_bits(at.type) < 32) at = maker_as(m, at, VYRE_I32);
-  uint32_t way = maker_below(m, 100);
-  if (way < 30) at = counted_index(m, x->length);
-  if (way >= 30 && way < 65) at = maker_index(m, x->length);
+  if (maker_chance(m, 50)) at = maker_index(m, x->length);
   node element = maker_as(m, maker_load(m, FOR_VALUES, at), VYRE_U32);
   node old = maker_get(m, sum, VYRE_U32);
   vyre_build_set(m->b, sum, maker_binary(m, VYRE_OP_ADD, old, element).value);
@@ -390,6 +374,40 @@ static void make_counter(maker *m) {
   if (is_gated) vyre_build_end(m->b);
 }
 
+// sum = sum * 3 + k: which turns there were, and in which order.
+static void add_turn(maker *m, vyre_var sum) {
+  node old = maker_get(m, sum, VYRE_U32), three = maker_const(m, VYRE_U32, 3);
+  node k = maker_as(m, m->counters[m->counter_count - 1], VYRE_U32);
+  node more = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, old, three), k);
+  vyre_build_set(m->b, sum, more.value);
+}
+
+// for k in 0..n { if i + c + k >= m { .. } }: the last invocation of a row is so near the end of
+// the type that only the counter passes it.
+static void make_reach(maker *m) {
+  static const vyre_type types[] = {VYRE_U32, VYRE_I32, VYRE_I64, VYRE_U64, VYRE_U16, VYRE_I16};
+  vyre_type type = types[maker_below(m, 6)];
+  uint64_t often = 2 + maker_below(m, MOST_TURNS - 2);
+  uint64_t end = type_is_signed(type) ? 1ull << (type_bits(type) - 1) : 0;
+  bool is_down = maker_chance(m, 30);
+  vyre_var sum = maker_var(m, maker_const(m, VYRE_U32, 0));
+  turns t = {.type = type, .first = maker_const(m, type, 0)};
+  t.end = maker_uniform(m, type, often);
+  uint64_t last = end - 1 - maker_below(m, (uint32_t)often);
+  node base = maker_uniform(m, type, is_down ? last : last + 1 - m->grid[0]);
+  node id = maker_as(m, m->ids[0], type);
+  enter(m, vyre_build_for(m->b, t.first.value, t.end.value, 0), &t);
+  node at = maker_binary(m, is_down ? VYRE_OP_SUB : VYRE_OP_ADD, base, id);
+  at = maker_binary(m, VYRE_OP_ADD, at, m->counters[m->counter_count - 1]);
+  node limit = maker_uniform(m, type, at.sample - maker_below(m, 60));
+  vyre_build_if(m->b, maker_compare(m, at, limit).value);
+  add_turn(m, sum);
+  vyre_build_end(m->b);
+  vyre_build_end(m->b);
+  m->counter_count--;
+  store_sum(m, sum);
+}
+
 // var k = first  while k < end && turns < MOST_TURNS { k = k + step ... }
 static void make_while(maker *m) {
   turns t = some_turns(m);
@@ -418,12 +436,12 @@ static void make_while(maker *m) {
 static void make_again(maker *m) {
   vyre_var v = maker_var(m, maker_const(m, VYRE_U32, maker_below(m, 9)));
   turns t = some_turns(m);
-  vyre_value often = maker_const(m, VYRE_U32, 1 + maker_below(m, 3)).value;
+  vyre_value often = maker_const(m, VYRE_U32, 2 + maker_below(m, 3)).value;
   vyre_build_for(m->b, maker_const(m, VYRE_U32, 0).value, often, 0);
   bool is_gated = maker_chance(m, 30);
   if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
   enter(m, vyre_build_for(m->b, t.first.value, t.end.value, 0), &t);
-  turn(m, v);
+  add_turn(m, v);
   store_sum(m, v);
   vyre_build_end(m->b);
   m->counter_count--;
@@ -434,10 +452,10 @@ static void make_again(maker *m) {
 // sum of a[y * n + k] * b[k * w + x], under a condition or not
 static void make_matrix(maker *m) {
   vyre_type type = maker_index_type(m);
-  uint32_t inner = 1 + maker_below(m, 12);
+  uint32_t rows = (uint32_t)m->grid[1], inner = 1 + maker_below(m, rows < 12 ? rows : 12);
   node x = maker_as(m, m->ids[0], type), y = maker_as(m, m->ids[1], type);
   node n = maker_uniform(m, type, inner), w = maker_uniform(m, type, m->grid[0]);
-  bool is_gated = maker_chance(m, 60);
+  bool is_gated = maker_chance(m, 20);
   if (is_gated) {
     node c = maker_chance(m, 40) ? maker_compare(m, x, y) : maker_condition(m, 1);
     vyre_build_if(m->b, c.value);
@@ -447,13 +465,13 @@ static void make_matrix(maker *m) {
   node k = {counter, type, 0};
   m->counters[m->counter_count++] = k;
   node row = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, y, n), k);
-  if (maker_chance(m, 40)) { // rows from some on are outside
-    uint64_t inside = inner * maker_below(m, (uint32_t)m->grid[1] + 1);
+  if (maker_chance(m, 80)) { // rows from some on are outside
+    uint64_t inside = inner * maker_below(m, rows + 1);
     uint64_t length = m->memories[FOR_VALUES].length;
     row = maker_binary(m, VYRE_OP_ADD, row, maker_uniform(m, type, length - inside));
   }
   node column = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, k, w), x);
-  bool is_inner = maker_chance(m, 25);
+  bool is_inner = maker_chance(m, 8);
   if (is_inner) vyre_build_if(m->b, maker_relation(m).value);
   node left = maker_as(m, maker_load(m, FOR_VALUES, row), VYRE_U32);
   node right = maker_as(m, maker_load(m, FOR_NARROW, column), VYRE_U32);
@@ -562,6 +580,7 @@ const body_kind body_kinds[] = {
     {"counter", NEEDS_LOOPS, make_counter},
     {"while", NEEDS_LOOPS, make_while},
     {"again", NEEDS_LOOPS, make_again},
+    {"reach", NEEDS_LOOPS, make_reach},
     {"matrix", NEEDS_LOOPS | NEEDS_PLANE, make_matrix},
     {"plane", NEEDS_PLANE, make_plane},
     {"turns", NEEDS_ROW | NEEDS_MANY, make_turns},

@@ -98,6 +98,8 @@ node maker_as(maker *m, node x, vyre_type type);
 node maker_load(maker *m, purpose from, node index);
 vyre_var maker_var(maker *m, node first);
 node maker_get(maker *m, vyre_var var, vyre_type type);
+// A constant of which static ranges know nothing, and LLVM all.
+node maker_hidden(maker *m, vyre_type type, uint64_t bits);
 // The same for all invocations, as a constant, a parameter or a loaded number.
 node maker_uniform(maker *m, vyre_type type, uint64_t bits);
 // Bits near an end: of the type, mostly, or of another.

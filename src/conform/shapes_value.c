@@ -92,13 +92,15 @@ static node loaded_number(maker *m, vyre_type type, uint64_t bits) {
   return maker_as(m, maker_load(m, FOR_NUMBERS, maker_const(m, VYRE_U32, at)), type);
 }
 
+node maker_hidden(maker *m, vyre_type type, uint64_t bits) {
+  node opposite = maker_const(m, type, ~bits);
+  return make_op(m, VYRE_OP_NOT, type, 1, &opposite);
+}
+
 node maker_uniform(maker *m, vyre_type type, uint64_t bits) {
   uint32_t way = maker_below(m, 100);
   if (way < 22) return maker_const(m, type, bits);
-  if (way < 25) { // of which static ranges know nothing, and LLVM all
-    node opposite = maker_const(m, type, ~bits);
-    return make_op(m, VYRE_OP_NOT, type, 1, &opposite);
-  }
+  if (way < 25) return maker_hidden(m, type, bits);
   if (way < 75) return maker_param(m, type, bits);
   if (way < 85 && type_bits(type) == 64) return loaded_number(m, type, bits);
   uint64_t part = maker_chance(m, 70) ? maker_below(m, 20) : random_bits(&m->random);
