@@ -259,6 +259,22 @@ VYRE_API vyre_status vyre_source_entries(const char *language, const void *sourc
                                          vyre_source_entry **out, uint32_t *count,
                                          vyre_error *error);
 
+/* One entry of a source: its program, or why there is none. All of it is the caller's only during
+ * the call (a program can be retained), which may come on another thread. */
+typedef struct vyre_source_result {
+  const char *entry;     /* NULL where a source of the language is one program */
+  uint32_t index, count; /* which of how many */
+  vyre_program *program; /* NULL when there is none */
+  const vyre_error *error;
+} vyre_source_result;
+
+/* Makes programs of all entries, reading the source once; `options->entry` is not looked at. What
+ * is wrong with the source itself is returned, and nothing is visited. */
+VYRE_API vyre_status vyre_source_each(const char *language, const void *source, size_t size,
+                                      const char *name, const vyre_source_options *options,
+                                      void (*visit)(void *data, const vyre_source_result *result),
+                                      void *data, vyre_error *error);
+
 /* ---- building -------------------------------------------------------------------------------- */
 
 /* One builder makes one program, on one thread. Mistakes are sticky: the first one is kept and
@@ -447,13 +463,13 @@ VYRE_API vyre_status vyre_backend_devices(const char *backend, vyre_device *devi
 /* ---- the runtime ----------------------------------------------------------------------------- */
 
 /* Where programs run for good: each dispatch is measured, and from the measurements it is decided
- * which backend runs a program, with which launch shape, through which passes, and which specialised
- * variant is compiled before it is needed. The first dispatch compiles quickly; better variants are
- * compiled in the background, compared with the first one's output on the caller's own data, and
- * swapped in. What was learned is kept for the next process (docs/PROFILE.md). All calls may be made
- * from any thread; a kernel is freed before its runtime. A runtime, and what belongs to it, stays with
- * the process that made it: in a child of fork() its calls return an error, freeing does nothing, and
- * a new one can be made (docs/TRUST.md). */
+ * which backend runs a program, with which launch shape, through which passes, and which
+ * specialised variant is compiled before it is needed. The first dispatch compiles quickly; better
+ * variants are compiled in the background, compared with the first one's output on the caller's own
+ * data, and swapped in. What was learned is kept for the next process (docs/PROFILE.md). All calls
+ * may be made from any thread; a kernel is freed before its runtime. A runtime, and what belongs to
+ * it, stays with the process that made it: in a child of fork() its calls return an error, freeing
+ * does nothing, and a new one can be made (docs/TRUST.md). */
 typedef struct vyre_runtime vyre_runtime;
 typedef struct vyre_kernel vyre_kernel;         /* a program loaded into a runtime */
 typedef struct vyre_completion vyre_completion; /* a dispatch that is under way */

@@ -5,6 +5,8 @@
 #include "ir/limits.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const args_option check_options[] = {{'q', "quiet", NULL}, SOURCE_OPTIONS, {0, NULL, NULL}};
@@ -22,65 +24,76 @@ static json_t *file_json(const char *path, const vyre_program *p, const vyre_err
   return o;
 }
 
-// Adds to `files` when there is one; prints otherwise.
-static int check_file(const cli *c, const char *path, const source_words *words, bool quiet,
-                      json_t *files) {
-  loaded l;
-  vyre_error error;
-  vyre_status status = load_program(path, words, &l, &error);
-  if (files)
-    json_array_append_new(files, file_json(path, l.program, &error));
-  else if (status != VYRE_OK)
-    cli_error(c, &error);
-  else if (!quiet) {
-    vyre_stats s = vyre_program_stats(l.program);
-    printf("%s: ok, program `%s`, %llu region%s, %llu operations\n", path,
-           vyre_program_name(l.program), (unsigned long long)s.top_level_regions,
-           s.top_level_regions == 1 ? "" : "s", (unsigned long long)s.instruction_count);
+typedef struct checking {
+  const cli *cli;
+  const char *path;
+  bool is_quiet;
+  json_t *files; // NULL: print
+  int code;
+} checking;
+
+// `name` is the file, or the file and a kernel.
+static void show_result(checking *k, const char *name, const vyre_program *p,
+                        const vyre_error *error) {
+  int now = p ? EXIT_FINE : cli_exit_code(error->status);
+  if (k->files)
+    json_array_append_new(k->files, file_json(name, p, error));
+  else if (!p)
+    cli_error(k->cli, error);
+  else if (!k->is_quiet) {
+    vyre_stats s = vyre_program_stats(p);
+    printf("%s: ok, program `%s`, %llu region%s, %llu operations\n", name, vyre_program_name(p),
+           (unsigned long long)s.top_level_regions, s.top_level_regions == 1 ? "" : "s",
+           (unsigned long long)s.instruction_count);
   }
-  load_free(&l);
-  return cli_exit_code(status);
+  if (now > k->code) k->code = now;
 }
 
-// All entries of a file; what is wrong with the file itself shows with the first.
-static int check_entries(const cli *c, const char *path, const source_words *words, bool quiet,
-                         json_t *files) {
+static void check_file(checking *k, const source_words *words) {
+  loaded l;
+  vyre_error error;
+  load_program(k->path, words, &l, &error);
+  show_result(k, k->path, l.program, &error);
+  load_free(&l);
+}
+
+static void check_entry(void *data, const vyre_source_result *r) {
+  checking *k = data;
+  strbuf one = {0};
+  strbuf_puts(&one, k->path);
+  if (r->count > 1) strbuf_printf(&one, ":%s", r->entry);
+  char *name = strbuf_take(&one, NULL);
+  show_result(k, name ? name : k->path, r->program, r->error);
+  free(name);
+}
+
+// All entries of a file.
+static void check_entries(checking *k, const char *language, const source_words *words) {
   char *text = NULL;
   size_t size;
   vyre_error error;
-  vyre_source_entry *entries = NULL;
-  const char *language = load_language(path, words).name;
-  uint32_t count = 0;
-  int code = EXIT_FINE;
-  if (file_read(path, LIMIT_SOURCE_BYTES, &text, &size, &error) != VYRE_OK ||
-      source_entries(language, text, size, path, words, &entries, &count, &error) != VYRE_OK ||
-      count < 2) {
-    code = check_file(c, path, words, quiet, files);
+  const char *name = strcmp(k->path, "-") ? k->path : "<stdin>";
+  if (file_read(k->path, LIMIT_SOURCE_BYTES, &text, &size, &error) != VYRE_OK ||
+      source_each(language, text, size, name, words, check_entry, k, &error) != VYRE_OK) {
+    if (!error.file[0]) snprintf(error.file, sizeof error.file, "%s", name);
+    show_result(k, k->path, NULL, &error);
   }
-  for (uint32_t i = 0; i < count && count > 1; i++) {
-    strbuf one = {0};
-    strbuf_printf(&one, "%s:%s", path, entries[i].name);
-    char *name = strbuf_take(&one, NULL);
-    int now = name ? check_file(c, name, words, quiet, files) : EXIT_ENVIRONMENT;
-    if (now > code) code = now;
-    free(name);
-  }
-  vyre_free(entries);
   free(text);
-  return code;
 }
 
 static int check_all(const cli *c, int count, char **paths, const source_words *words, bool quiet) {
-  int code = EXIT_FINE;
-  json_t *files = c->json ? json_array() : NULL;
+  checking k = {.cli = c, .is_quiet = quiet, .files = c->json ? json_array() : NULL};
   for (int i = 0; i < count; i++) {
-    bool has_entries = load_language(paths[i], words).has_launch && access(paths[i], F_OK) == 0;
-    int now = has_entries ? check_entries(c, paths[i], words, quiet, files)
-                          : check_file(c, paths[i], words, quiet, files);
-    if (now > code) code = now;
+    k.path = paths[i];
+    vyre_language_info language = load_language(paths[i], words);
+    bool is_file = access(paths[i], F_OK) == 0 || !strcmp(paths[i], "-");
+    if (language.has_launch && is_file)
+      check_entries(&k, language.name, words);
+    else
+      check_file(&k, words);
   }
-  if (files) cli_json(json_pack("{s:o}", "files", files));
-  return code;
+  if (k.files) cli_json(json_pack("{s:o}", "files", k.files));
+  return k.code;
 }
 
 static int run(cli *c, int argc, char **argv) {

@@ -87,12 +87,25 @@ static char *build_text(const source_words *words) {
   return strbuf_take(&build, NULL);
 }
 
-vyre_status source_entries(const char *language, const char *text, size_t size, const char *path,
-                           const source_words *words, vyre_source_entry **out, uint32_t *count,
-                           vyre_error *error) {
+static vyre_source_options options_of(const source_words *words, const char *entry,
+                                      const char *build) {
+  vyre_source_options options = {.entry = entry, .build_options = build};
+  if (!words) return options;
+  memcpy(options.workgroup, words->workgroup, sizeof options.workgroup);
+  options.rank = words->rank;
+  options.locals = words->locals.at;
+  options.local_count = (uint32_t)words->locals.count;
+  return options;
+}
+
+vyre_status source_each(const char *language, const char *text, size_t size, const char *path,
+                        const source_words *words,
+                        void (*visit)(void *data, const vyre_source_result *result), void *data,
+                        vyre_error *error) {
   char *build = build_text(words);
   if (!build) return error_out_of_memory(error);
-  vyre_status status = vyre_source_entries(language, text, size, path, build, out, count, error);
+  vyre_source_options options = options_of(words, NULL, build);
+  vyre_status status = vyre_source_each(language, text, size, path, &options, visit, data, error);
   free(build);
   return status;
 }
@@ -102,13 +115,7 @@ vyre_status source_load(const char *language, const char *text, size_t size, con
                         vyre_error *error) {
   char *build = build_text(words);
   if (!build) return error_out_of_memory(error);
-  vyre_source_options options = {.entry = entry, .build_options = build};
-  if (words) {
-    memcpy(options.workgroup, words->workgroup, sizeof options.workgroup);
-    options.rank = words->rank;
-    options.locals = words->locals.at;
-    options.local_count = (uint32_t)words->locals.count;
-  }
+  vyre_source_options options = options_of(words, entry, build);
   vyre_status status = vyre_program_from(language, text, size, path, &options, out, error);
   free(build);
   return status;

@@ -45,9 +45,10 @@ bool source_take_local(source_words *w, char *word);
 void source_words_free(source_words *w);
 
 // `words` may be NULL, and `entry` when the source has only one.
-vyre_status source_entries(const char *language, const char *text, size_t size, const char *path,
-                           const source_words *words, vyre_source_entry **out, uint32_t *count,
-                           vyre_error *error);
+vyre_status source_each(const char *language, const char *text, size_t size, const char *path,
+                        const source_words *words,
+                        void (*visit)(void *data, const vyre_source_result *result), void *data,
+                        vyre_error *error);
 vyre_status source_load(const char *language, const char *text, size_t size, const char *path,
                         const char *entry, const source_words *words, vyre_program **out,
                         vyre_error *error);

@@ -88,22 +88,56 @@ static bool are_locals_given(const vyre_source_options *o) {
   return true;
 }
 
+static vyre_status locals_missing(vyre_error *error) {
+  return error_set(error, VYRE_ERROR_ARGUMENT,
+                   "a local array of the options is NULL. Fix: pass as many names and sizes as "
+                   "local_count says");
+}
+
 vyre_status vyre_program_from(const char *language, const void *text, size_t size, const char *name,
                               const vyre_source_options *options, vyre_program **out,
                               vyre_error *error) {
   FPENV_SCOPE;
   if (!out) return error_set(error, VYRE_ERROR_ARGUMENT, "`out` is NULL. Fix: pass a place");
   *out = NULL;
-  if (options && !are_locals_given(options))
-    return error_set(error, VYRE_ERROR_ARGUMENT,
-                     "a local array of the options is NULL. Fix: pass as many names and sizes as "
-                     "local_count says");
+  if (options && !are_locals_given(options)) return locals_missing(error);
   front_source source;
   const front_language *found = NULL;
   vyre_status status = begin(language, text, size, name, &source, &found, error);
   if (status != VYRE_OK) return status;
   static const vyre_source_options none = {0};
   return found->program(&source, options ? options : &none, out, error);
+}
+
+// A source that is one program is visited once, right or wrong.
+static vyre_status visit_only(const front_language *language, const front_source *source,
+                              const vyre_source_options *options, front_visit *visit, void *data) {
+  vyre_program *made = NULL;
+  vyre_error error;
+  vyre_status status = language->program(source, options, &made, &error);
+  vyre_source_result result = {.count = 1, .program = made};
+  if (status != VYRE_OK) result.error = &error;
+  visit(data, &result);
+  vyre_program_release(made);
+  return VYRE_OK;
+}
+
+vyre_status vyre_source_each(const char *language, const void *text, size_t size, const char *name,
+                             const vyre_source_options *options,
+                             void (*visit)(void *data, const vyre_source_result *result),
+                             void *data, vyre_error *error) {
+  FPENV_SCOPE;
+  if (!visit) return error_set(error, VYRE_ERROR_ARGUMENT, "`visit` is NULL. Fix: pass a function");
+  if (options && !are_locals_given(options)) return locals_missing(error);
+  front_source source;
+  const front_language *found = NULL;
+  vyre_status status = begin(language, text, size, name, &source, &found, error);
+  if (status != VYRE_OK) return status;
+  static const vyre_source_options none = {0};
+  vyre_source_options all = options ? *options : none;
+  all.entry = NULL;
+  if (!found->each) return visit_only(found, &source, &all, visit, data);
+  return found->each(&source, &all, visit, data, error);
 }
 
 vyre_status vyre_source_entries(const char *language, const void *text, size_t size,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The frontend contract: one const struct per source language, listed once in front.c. Callers go
-// through vyre_program_from and vyre_source_entries, which check arguments once for all languages.
-// Constant data; the functions may be called from any thread, also at once.
+// through vyre_program_from, vyre_source_each and vyre_source_entries, which check arguments once
+// for all languages. Constant data; the functions may be called from any thread, also at once.
 #ifndef VYRE_FRONT_FRONT_H
 #define VYRE_FRONT_FRONT_H
 
@@ -14,6 +14,8 @@ typedef struct front_source { // borrowed
   const char *name; // never NULL; a path: includes in quotes are looked for in its folder
 } front_source;
 
+typedef void front_visit(void *data, const vyre_source_result *result);
+
 typedef struct front_language {
   vyre_language_info info;
   int first_byte; // that no source of another language begins with; -1: there is none
@@ -21,6 +23,9 @@ typedef struct front_language {
   // Makes a program from one entry. `options` is never NULL; *out is NULL.
   vyre_status (*program)(const front_source *source, const vyre_source_options *options,
                          vyre_program **out, vyre_error *error);
+  // Visits the programs of all entries, as vyre_source_each. NULL where a source is one program.
+  vyre_status (*each)(const front_source *source, const vyre_source_options *options,
+                      front_visit *visit, void *data, vyre_error *error);
   // Lists the entries, in one block of malloc'ed memory; *out is NULL and *count 0. NULL where a
   // source is one program.
   vyre_status (*entries)(const front_source *source, const char *build_options,

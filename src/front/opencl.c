@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-// Leaves out the mark of UTF-8, if there is one. clang has locks of its own, which a child of fork()
-// must not find taken: with VYRE_OK they are held, until fork_let_go.
+// Leaves out the mark of UTF-8, if there is one. clang has locks of its own, which a child of
+// fork() must not find taken: with VYRE_OK they are held, until fork_let_go.
 static vyre_status open_module(front_source *source, const front_module **module,
                                vyre_error *error) {
   if (source->size > LIMIT_SOURCE_BYTES)
@@ -43,6 +43,17 @@ static vyre_status make_program(const front_source *source, const vyre_source_op
   return status;
 }
 
+static vyre_status visit_each(const front_source *source, const vyre_source_options *options,
+                              front_visit *visit, void *data, vyre_error *error) {
+  front_source bare = *source;
+  const front_module *module = NULL;
+  vyre_status status = open_module(&bare, &module, error);
+  if (status != VYRE_OK) return status;
+  status = module->each(&bare, options, visit, data, error);
+  fork_let_go();
+  return status;
+}
+
 static vyre_status list_entries(const front_source *source, const char *build_options,
                                 vyre_source_entry **out, uint32_t *count, vyre_error *error) {
   front_source bare = *source;
@@ -58,5 +69,6 @@ const front_language opencl_language = {
     .info = {.name = "opencl", .title = "OpenCL C", .suffixes = ".cl", .has_launch = true},
     .first_byte = -1,
     .program = make_program,
+    .each = visit_each,
     .entries = list_entries,
 };

@@ -10,7 +10,7 @@
 
 extern const front_language opencl_language;
 
-enum { FRONT_ABI_VERSION = 2 };
+enum { FRONT_ABI_VERSION = 3 };
 
 #define FRONT_MODULE_FILE   "libvyre-clang.so"
 #define FRONT_MODULE_SYMBOL "vyre_front_module"
@@ -20,6 +20,8 @@ typedef struct front_module {
   uint32_t abi_version;
   vyre_status (*program)(const front_source *source, const vyre_source_options *options,
                          vyre_program **out, vyre_error *error);
+  vyre_status (*each)(const front_source *source, const vyre_source_options *options,
+                      front_visit *visit, void *data, vyre_error *error);
   vyre_status (*entries)(const front_source *source, const char *build_options,
                          vyre_source_entry **out, uint32_t *count, vyre_error *error);
 } front_module;

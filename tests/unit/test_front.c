@@ -188,6 +188,66 @@ static void children_may_be_ignored(void **state) {
   vyre_program_release(program);
 }
 
+// The second kernel is refused in the middle of a function, after it met what others use.
+static const char mixed[] =
+    "constant float table[4] = {1, 2, 3, 4};\n"
+    "float f(float x, int i) { return x * table[i & 3]; }\n"
+    "float g(float x) { for (;;) x += ({ if (x > table[1]) break; f(x, 1); }); return x; }\n"
+    "kernel void first(global float *x) { x[0] = f(x[1], 2); }\n"
+    "kernel void second(global float *x) { x[0] = f(x[1], x[2]) + g(x[3]); }\n"
+    "kernel void third(global float *x) { x[0] = f(x[1], x[2]); }\n";
+
+typedef struct visits {
+  uint32_t count;
+  char entry[3][16];
+  vyre_program *program[3];
+  vyre_error error[3];
+  bool is_strange;
+} visits;
+
+// On a thread of the frontend: nothing is asserted here.
+static void keep_visit(void *data, const vyre_source_result *r) {
+  visits *v = data;
+  v->is_strange |= r->index != v->count || r->count != 3 || !r->program != (r->error != NULL);
+  if (v->count == 3) return;
+  snprintf(v->entry[v->count], sizeof v->entry[0], "%s", r->entry);
+  if (r->program) v->program[v->count] = vyre_program_retain(r->program);
+  if (r->error) v->error[v->count] = *r->error;
+  v->count++;
+}
+
+static void all_are_made_at_once(void **state) {
+  (void)state;
+  visits v = {0};
+  vyre_error error;
+  assert_int_equal(
+      vyre_source_each("opencl", mixed, strlen(mixed), "m.cl", NULL, keep_visit, &v, &error),
+      VYRE_OK);
+  assert_int_equal(v.count, 3);
+  assert_false(v.is_strange);
+  assert_null(v.program[1]);
+  assert_non_null(strstr(v.error[1].message, "a jump in a statement"));
+  assert_int_equal(v.error[1].line, 3);
+  for (int i = 0; i < 3; i += 2) {
+    vyre_source_options options = {.entry = v.entry[i]};
+    vyre_program *alone = make(mixed, &options);
+    uint8_t a[32], b[32];
+    vyre_program_fingerprint(alone, a);
+    vyre_program_fingerprint(v.program[i], b);
+    assert_memory_equal(a, b, sizeof a);
+    vyre_program_release(alone);
+    vyre_program_release(v.program[i]);
+  }
+  v = (visits){0};
+  assert_int_equal(
+      vyre_source_each("opencl", "kernel void k() { x }", 21, "m.cl", NULL, keep_visit, &v, &error),
+      VYRE_ERROR_SYNTAX);
+  assert_int_equal(
+      vyre_source_each("opencl", "int f() { return 0; }", 21, "m.cl", NULL, keep_visit, &v, &error),
+      VYRE_ERROR_BINDING);
+  assert_int_equal(v.count, 0);
+}
+
 static void *read_often(void *data) {
   intptr_t *bad = data;
   for (int i = 0; i < 4; i++) {
@@ -224,7 +284,7 @@ int main(void) {
       cmocka_unit_test(offsets_move_the_ids),    cmocka_unit_test(everything_may_be_left_out),
       cmocka_unit_test(languages_are_a_table),   cmocka_unit_test(kernels_are_listed),
       cmocka_unit_test(mistakes_have_places),    cmocka_unit_test(threads_read_at_once),
-      cmocka_unit_test(children_may_be_ignored),
+      cmocka_unit_test(children_may_be_ignored), cmocka_unit_test(all_are_made_at_once),
   };
   return cmocka_run_group_tests_name("front", tests, NULL, NULL);
 }

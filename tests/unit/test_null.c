@@ -133,6 +133,11 @@ static void reading_programs(void **state) {
   GIVES(VYRE_VOID, vyre_type_from_name, 1, NULL);
 }
 
+static void count_visit(void *data, const vyre_source_result *result) {
+  (void)result;
+  if (data) ++*(int *)data;
+}
+
 static void reading_opencl_c(void **state) {
   (void)state;
   vyre_program *out = NULL;
@@ -155,6 +160,16 @@ static void reading_opencl_c(void **state) {
   REFUSES(vyre_source_entries, 5, "opencl", kernel_text, size, "n", "", NULL, &count, &error);
   REFUSES(vyre_source_entries, 6, "opencl", kernel_text, size, "n", "", &kernels, NULL, &error);
   TAKES(vyre_source_entries, 7, "opencl", "no", 2, "n", "", &kernels, &count, NULL);
+  int seen = 0;
+  REFUSES(vyre_source_each, 1, NULL, kernel_text, size, "n", &options, count_visit, &seen, &error);
+  REFUSES(vyre_source_each, 2, "opencl", NULL, 5, "n", &options, count_visit, &seen, &error);
+  TAKES(vyre_source_each, 3, "opencl", kernel_text, size, NULL, &options, count_visit, &seen,
+        &error);
+  TAKES(vyre_source_each, 4, "opencl", kernel_text, size, "n", NULL, count_visit, &seen, &error);
+  REFUSES(vyre_source_each, 5, "opencl", kernel_text, size, "n", &options, NULL, &seen, &error);
+  TAKES(vyre_source_each, 6, "opencl", kernel_text, size, "n", &options, count_visit, NULL, &error);
+  TAKES(vyre_source_each, 7, "opencl", "no", 2, "n", &options, count_visit, &seen, NULL);
+  assert_int_equal(seen, 2);
   REFUSES(vyre_program_from, 1, NULL, kernel_text, size, "n", &options, &out, &error);
   REFUSES(vyre_source_entries, 1, NULL, kernel_text, size, "n", "", &kernels, &count, &error);
   options.local_count = 1;

@@ -204,6 +204,7 @@ void ast_init(unit *u) {
 
 void ast_fini(unit *u) {
   if (u->ast) free(u->ast->scratch);
+  u->ast = NULL;
 }
 
 void ast_params(unit *u, function *f) {

@@ -16,6 +16,8 @@
 typedef struct request {
   const vyre_source_options *options; // for a program
   vyre_program **program;
+  front_visit *visit; // for all programs
+  void *data;
   vyre_source_entry **kernels; // for a list
   uint32_t *kernel_count;
 } request;
@@ -138,6 +140,53 @@ static void make_list(unit *u, const request *r) {
   *r->kernel_count = (uint32_t)s.kernel_count;
 }
 
+// ---- all programs -------------------------------------------------------------------------------
+
+// A kernel that is refused leaves parts of the tree and of the types unfinished: they are made
+// anew.
+static void forget_tree(unit *u) {
+  ast_fini(u);
+  u->types = NULL;
+  ast_init(u);
+}
+
+static bool try_kernel(unit *u, function *kernel, const vyre_source_options *options,
+                       vyre_program **out) {
+  if (setjmp(u->bail)) return false;
+  lower_kernel(u, kernel, options, out);
+  return true;
+}
+
+static uint32_t count_kernels(const unit *u) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < u->ast->function_count; i++) count += u->ast->functions[i]->is_kernel;
+  return count;
+}
+
+// The place to which mistakes lead is that of one kernel meanwhile.
+static void visit_kernels(unit *u, const request *r) {
+  jmp_buf outer;
+  vyre_error *error = u->error, own;
+  if (!count_kernels(u)) find_kernel(u, NULL); // says so
+  memcpy(outer, u->bail, sizeof outer);
+  u->error = &own;
+  vyre_source_result result = {.count = count_kernels(u)};
+  for (uint32_t i = 0; i < u->ast->function_count; i++) {
+    function *f = u->ast->functions[i];
+    if (!f->is_kernel) continue;
+    vyre_program *made = NULL;
+    result.entry = f->name;
+    result.error = try_kernel(u, f, r->options, &made) ? NULL : &own;
+    result.program = made;
+    r->visit(r->data, &result);
+    vyre_program_release(made);
+    if (result.error) forget_tree(u);
+    result.index++;
+  }
+  u->error = error;
+  memcpy(u->bail, outer, sizeof outer);
+}
+
 // ---- the calls ----------------------------------------------------------------------------------
 
 static void serve(unit *u, const request *r, const char *build_options) {
@@ -145,6 +194,8 @@ static void serve(unit *u, const request *r, const char *build_options) {
   ast_init(u);
   if (r->kernels)
     make_list(u, r);
+  else if (r->visit)
+    visit_kernels(u, r);
   else
     lower_kernel(u, find_kernel(u, r->options->entry), r->options, r->program);
 }
@@ -185,6 +236,12 @@ static vyre_status make_program(const front_source *source, const vyre_source_op
   return run(source, options->build_options ? options->build_options : "", &r, error);
 }
 
+static vyre_status visit_programs(const front_source *source, const vyre_source_options *options,
+                                  front_visit *visit, void *data, vyre_error *error) {
+  request r = {.options = options, .visit = visit, .data = data};
+  return run(source, options->build_options ? options->build_options : "", &r, error);
+}
+
 static vyre_status list_of_kernels(const front_source *source, const char *build_options,
                                    vyre_source_entry **out, uint32_t *count, vyre_error *error) {
   request r = {.kernels = out, .kernel_count = count};
@@ -192,4 +249,5 @@ static vyre_status list_of_kernels(const front_source *source, const char *build
 }
 
 extern VYRE_API const front_module vyre_front_module;
-const front_module vyre_front_module = {FRONT_ABI_VERSION, make_program, list_of_kernels};
+const front_module vyre_front_module = {FRONT_ABI_VERSION, make_program, visit_programs,
+                                        list_of_kernels};
