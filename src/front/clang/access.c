@@ -3,11 +3,8 @@
 // Loads and stores. An object in memory has words of one type; an access of another type of the
 // same size takes the bits, a larger one takes several words. There is no smaller one, because the
 // size of the word is a divisor of all accesses.
+#include "front/clang/half.h"
 #include "front/clang/lower.h"
-
-static vyre_type leaf_scalar(const ctype *type) {
-  return type->kind == T_POINTER ? VYRE_U64 : type->scalar;
-}
 
 static void note_access(lowering *l, base *b, vyre_type type) {
   if (b->access == VYRE_VOID && learn(l)) b->access = type;
@@ -29,9 +26,7 @@ static int64_t find_leaf(lowering *l, base *b, const pointer *p, int64_t disp, v
   int64_t at = p->disp + disp;
   if (!p->index)
     for (uint32_t i = 0; i < b->type->leaf_count; i++)
-      if ((int64_t)leaves[i].offset == at &&
-          type_bytes(leaf_scalar(leaves[i].type)) == type_bytes(type))
-        return i;
+      if ((int64_t)leaves[i].offset == at && leaves[i].type->size == type_bytes(type)) return i;
   note(l, b->kind == B_TABLE ? &b->is_dynamic : &b->in_memory);
   note_access(l, b, type);
   return -1;
@@ -61,6 +56,26 @@ static ref load_words(lowering *l, base *b, const pointer *p, int64_t disp, vyre
   return bits_cut(l, pieces, count, 0, type);
 }
 
+// The value of a leaf of an object that is no memory; a half as the f32 that it is.
+static ref leaf_value(lowering *l, base *b, int64_t i, bool is_half) {
+  if (b->kind == B_PARAM)
+    return is_half ? half_nearest(l, vyre_build_param_value(l->b, b->cells[i].v))
+                   : vyre_build_param_value(l->b, b->cells[i].v);
+  if (b->kind != B_VARS) return b->cells[i].p ? e_zero(l, VYRE_U64) : b->cells[i].v;
+  watch(l, b);
+  return vyre_build_get(l->b, b->vars[i].v);
+}
+
+static bool is_half_leaf(const base *b, int64_t i) {
+  return b->type->leaves[i].type->is_half;
+}
+
+static ref leaf_as(lowering *l, base *b, int64_t i, vyre_type type) {
+  bool is_half = is_half_leaf(b, i);
+  ref v = leaf_value(l, b, i, is_half);
+  return e_bits(l, type, is_half ? half_bits(l, v) : v);
+}
+
 static ref base_load(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type,
                      uint32_t offset) {
   switch (b->kind) {
@@ -68,16 +83,12 @@ static ref base_load(lowering *l, base *b, const pointer *p, int64_t disp, vyre_
   case B_PARAM:
   case B_VARS: {
     int64_t i = find_leaf(l, b, p, disp, type, offset);
-    if (i < 0) return e_zero(l, type);
-    if (b->kind == B_PARAM) return e_bits(l, type, vyre_build_param_value(l->b, b->cells[i].v));
-    if (b->kind == B_VALUE) return b->cells[i].p ? e_zero(l, type) : e_bits(l, type, b->cells[i].v);
-    watch(l, b);
-    return e_bits(l, type, vyre_build_get(l->b, b->vars[i].v));
+    return i < 0 ? e_zero(l, type) : leaf_as(l, b, i, type);
   }
   case B_TABLE:
     if (!p->index) {
       int64_t i = find_leaf(l, b, p, disp, type, offset);
-      if (i >= 0) return e_bits(l, type, b->cells[i].v);
+      if (i >= 0) return leaf_as(l, b, i, type);
     }
     note(l, &b->is_dynamic);
     return b->has_buffer ? load_words(l, b, p, disp, type) : e_zero(l, type);
@@ -95,9 +106,10 @@ static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref
   case B_VARS: {
     int64_t i = find_leaf(l, b, p, disp, type, offset);
     if (i < 0) return;
-    const leaf *leaves = type_leaves(l->u, b->type, offset);
     note(l, &b->is_written);
-    vyre_build_set(l->b, b->vars[i].v, e_bits(l, leaf_scalar(leaves[i].type), v));
+    vyre_build_set(l->b, b->vars[i].v,
+                   is_half_leaf(b, i) ? half_to_float(l, e_bits(l, VYRE_U16, v))
+                                      : e_bits(l, leaf_word(b->type->leaves[i].type), v));
     return;
   }
   case B_MEMORY: {
@@ -236,6 +248,37 @@ void store_scalar(lowering *l, const pointer *p, int64_t disp, ref v, uint32_t o
   }
 }
 
+// A half in registers is not packed and unpacked.
+static bool find_half(lowering *l, const pointer *p, int64_t disp, uint32_t offset, int64_t *i) {
+  if (p->set->count != 1 || p->index) return false;
+  base *b = p->set->at[0];
+  if (b->kind != B_VALUE && b->kind != B_PARAM && b->kind != B_VARS && b->kind != B_TABLE)
+    return false;
+  *i = find_leaf(l, b, p, disp, VYRE_U16, offset);
+  return *i >= 0 && is_half_leaf(b, *i);
+}
+
+ref load_number(lowering *l, const pointer *p, int64_t disp, const ctype *type, uint32_t offset) {
+  int64_t i;
+  if (!type->is_half) return load_scalar(l, p, disp, type->scalar, offset);
+  if (find_half(l, p, disp, offset, &i)) return leaf_value(l, p->set->at[0], i, true);
+  return half_to_float(l, load_scalar(l, p, disp, VYRE_U16, offset));
+}
+
+void store_number(lowering *l, const pointer *p, int64_t disp, const ctype *type, ref v,
+                  uint32_t offset) {
+  int64_t i;
+  if (!type->is_half) {
+    store_scalar(l, p, disp, v, offset);
+  } else if (p->set->count == 1 && p->set->at[0]->kind == B_VARS &&
+             find_half(l, p, disp, offset, &i)) {
+    note(l, &p->set->at[0]->is_written);
+    vyre_build_set(l->b, p->set->at[0]->vars[i].v, v);
+  } else {
+    store_scalar(l, p, disp, half_bits(l, v), offset);
+  }
+}
+
 vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, bool is_order, ref *index,
                       uint32_t offset) {
   if (p->set->count != 1)
@@ -267,7 +310,7 @@ vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, bool is_ord
 static cell load_leaf(lowering *l, const pointer *p, const leaf *at, uint32_t offset) {
   if (at->type->kind == T_POINTER)
     return (cell){0, pointer_keep(l, load_pointer(l, p, (int64_t)at->offset, offset))};
-  return (cell){load_scalar(l, p, (int64_t)at->offset, at->type->scalar, offset), NULL};
+  return (cell){load_number(l, p, (int64_t)at->offset, at->type, offset), NULL};
 }
 
 value load(lowering *l, const place *from, uint32_t offset) {
@@ -276,8 +319,8 @@ value load(lowering *l, const place *from, uint32_t offset) {
     uint64_t bytes = from->whole->element->size;
     for (uint32_t i = 0; i < from->lane_count; i++)
       v.at[i].v = from->lanes[i] < from->whole->count
-                      ? load_scalar(l, &from->at, (int64_t)(from->lanes[i] * bytes),
-                                    from->whole->scalar, offset)
+                      ? load_number(l, &from->at, (int64_t)(from->lanes[i] * bytes),
+                                    from->whole->element, offset)
                       : e_zero(l, from->whole->scalar); // the fourth of three
     return v;
   }
@@ -294,7 +337,8 @@ void store(lowering *l, const place *to, value v, uint32_t offset) {
     uint64_t bytes = to->whole->element->size;
     for (uint32_t i = 0; i < to->lane_count; i++)
       if (to->lanes[i] < to->whole->count)
-        store_scalar(l, &to->at, (int64_t)(to->lanes[i] * bytes), v.at[i].v, offset);
+        store_number(l, &to->at, (int64_t)(to->lanes[i] * bytes), to->whole->element, v.at[i].v,
+                     offset);
     return;
   }
   const leaf *leaves = type_leaves(l->u, to->type, offset);
@@ -302,6 +346,6 @@ void store(lowering *l, const place *to, value v, uint32_t offset) {
     if (v.at[i].p)
       store_pointer(l, &to->at, (int64_t)leaves[i].offset, v.at[i].p, offset);
     else
-      store_scalar(l, &to->at, (int64_t)leaves[i].offset, v.at[i].v, offset);
+      store_number(l, &to->at, (int64_t)leaves[i].offset, leaves[i].type, v.at[i].v, offset);
   }
 }

@@ -47,27 +47,55 @@ base *base_of_decl(lowering *l, const decl *d) {
   return b;
 }
 
-static vyre_type base_first_type(lowering *l, const ctype *type, uint32_t offset) {
-  if (type->kind == T_VOID || type->kind == T_OTHER) return VYRE_U8;
-  if (type->kind == T_HALF) return VYRE_U16;
-  if (type->kind == T_ARRAY) return base_first_type(l, type->element, offset);
-  const leaf *leaves = type_leaves(l->u, type, offset);
-  if (!type->leaf_count) return VYRE_U8;
-  vyre_type first = leaves[0].type->kind == T_POINTER ? VYRE_U64 : leaves[0].type->scalar;
-  uint64_t grain = type->size;
-  bool is_mixed = false;
-  for (uint32_t i = 0; i < type->leaf_count; i++) {
-    vyre_type t = leaves[i].type->kind == T_POINTER ? VYRE_U64 : leaves[i].type->scalar;
-    grain = gcd(gcd(grain, leaves[i].offset), type_bytes(t));
-    is_mixed |= t != first;
-  }
-  return is_mixed || grain != type_bytes(first) ? type_unsigned((unsigned)gcd(grain, 8)) : first;
+vyre_type leaf_word(const ctype *type) {
+  return type->kind == T_POINTER ? VYRE_U64 : type->is_half ? VYRE_U16 : type->scalar;
 }
 
-void base_words(lowering *l, base *b) {
+// The words that a type consists of, without taking large arrays apart.
+typedef struct word_scan {
+  vyre_type first;
+  uint64_t grain;
+  bool is_mixed;
+} word_scan;
+
+static void scan_word(word_scan *s, vyre_type word, uint64_t at) {
+  if (s->first == VYRE_VOID) s->first = word;
+  s->grain = gcd(gcd(s->grain, at), type_bytes(word));
+  s->is_mixed |= word != s->first;
+}
+
+static void scan_words(word_scan *s, const ctype *type, uint64_t at) {
+  switch (type->kind) {
+  case T_SCALAR:
+  case T_POINTER: scan_word(s, leaf_word(type), at); return;
+  case T_VECTOR:
+  case T_ARRAY:
+    scan_words(s, type->element, at);
+    s->grain = gcd(s->grain, type->element->size);
+    return;
+  case T_STRUCT:
+    for (uint32_t i = 0; i < type->field_count; i++)
+      scan_words(s, type->fields[i].type, at + type->fields[i].offset);
+    return;
+  case T_UNION:
+    scan_word(s, type_unsigned(type->align < 8 ? (unsigned)type->align : 8), at);
+    return;
+  default: return;
+  }
+}
+
+static vyre_type base_first_type(const ctype *type) {
+  word_scan s = {.first = VYRE_VOID, .grain = type->kind == T_ARRAY ? 0 : type->size};
+  scan_words(&s, type, 0);
+  if (s.first == VYRE_VOID) return VYRE_U8;
+  bool is_plain = !s.is_mixed && s.grain == type_bytes(s.first);
+  return is_plain ? s.first : type_unsigned((unsigned)gcd(s.grain, 8));
+}
+
+void base_words(base *b) {
   uint64_t grain = b->grain ? gcd(b->grain, 8) : 0;
   if (!grain) {
-    b->word = base_first_type(l, b->type, b->offset);
+    b->word = base_first_type(b->type);
     b->word_bytes = type_bytes(b->word);
     return;
   }
@@ -155,7 +183,7 @@ static uint32_t word_count(lowering *l, const base *b, uint64_t size, uint32_t o
 
 static void declare_array(lowering *l, base *b, const value *init, uint32_t offset) {
   b->kind = B_MEMORY;
-  base_words(l, b);
+  base_words(b);
   b->mem = vyre_build_array(l->b, b->name, b->word, word_count(l, b, b->size, offset));
   if (init->at) store_initial(l, b, init, offset);
 }
@@ -168,7 +196,7 @@ void base_declare(lowering *l, base *b, const char *name, const ctype *type, bas
   b->size = type->size;
   b->offset = offset;
   b->word_bytes = 1;
-  if (type->kind == T_OTHER || type->kind == T_HALF) type_leaves(l->u, type, offset); // refuses
+  if (type->kind == T_OTHER) type_leaves(l->u, type, offset); // refuses
   bool is_large = type_is_aggregate(type) && type->size > MOST_REGISTER_BYTES;
   if (!is_large && !b->in_memory) {
     const leaf *leaves = type_leaves(l->u, type, offset);
@@ -191,7 +219,7 @@ void base_declare_shared(lowering *l, base *b, const char *name, const ctype *ty
   b->size = size_bytes;
   b->offset = offset;
   b->kind = B_MEMORY;
-  base_words(l, b);
+  base_words(b);
   b->mem = vyre_build_shared(l->b, name, b->word, word_count(l, b, size_bytes, offset));
 }
 
@@ -208,7 +236,7 @@ void base_declare_table(lowering *l, base *b, const char *name, const ctype *typ
   b->cells = init->at;
   if (!b->table) b->table = UNIT_ARRAY(l->u, type->leaf_count, uint64_t);
   for (uint32_t i = 0; i < type->leaf_count; i++) e_is_const(l, init->at[i].v, &b->table[i]);
-  if (!b->has_buffer) base_words(l, b);
+  if (!b->has_buffer) base_words(b);
 }
 
 // A table that is indexed by a value is a buffer of its own, filled by a region that runs first.
@@ -221,8 +249,8 @@ void base_fill_table(lowering *l, base *b) {
   b->kind = B_MEMORY;
   for (uint32_t i = 0; i < b->type->leaf_count; i++) {
     if (!b->table[i]) continue; // a transient buffer begins as zeros
-    store_scalar(l, &p, (int64_t)leaves[i].offset, e_const(l, leaves[i].type->scalar, b->table[i]),
-                 b->offset);
+    store_number(l, &p, (int64_t)leaves[i].offset, leaves[i].type,
+                 e_const(l, leaves[i].type->scalar, b->table[i]), b->offset);
   }
   vyre_build_region_end(l->b);
 }

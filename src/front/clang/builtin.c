@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "front/clang/builtin.h"
+#include "front/clang/half.h"
 
 #include <string.h>
 
@@ -47,6 +48,25 @@ _Noreturn static void refuse(lowering *l, const node *n) {
             n->name, fix);
 }
 
+// What looks at the format is of its own; fma rounds once only when nothing is rounded before.
+static ref each_half(lowering *l, const ref *x, const builtin_row *row) {
+  if (row->each == each_bitselect) return half_bitselect(l, x[0], x[1], x[2]);
+  if (row->each == each_nextafter) return half_nextafter(l, x[0], x[1]);
+  if (row->each == each_class && row->what == 'm') return half_is_normal(l, x[0]);
+  if (row->each != each_op || row->what != VYRE_OP_FMA) return row->each(l, x, row->what);
+  return e_fma(l, e_convert(l, VYRE_F64, x[0]), e_convert(l, VYRE_F64, x[1]),
+               e_convert(l, VYRE_F64, x[2]));
+}
+
+// What is made of several lanes was computed in float.
+static value whole(lowering *l, node *n, const value *args, const builtin_row *row) {
+  value v = row->whole(l, n, args, row->what);
+  if (!n->type->is_half) return v;
+  if (!v.type->is_half) return value_convert(l, v, n->type, n->offset);
+  for (uint32_t i = 0; i < v.type->leaf_count; i++) v.at[i].v = half_nearest(l, v.at[i].v);
+  return v;
+}
+
 // Lane by lane; an operand that is a number is the same in all lanes.
 static value each(lowering *l, node *n, const value *args, const builtin_row *row) {
   value made = value_new(l, n->type, n->offset);
@@ -54,9 +74,10 @@ static value each(lowering *l, node *n, const value *args, const builtin_row *ro
     ref x[MOST_OPERANDS];
     for (uint32_t i = 0; i < n->count; i++)
       x[i] = args[i].at[args[i].type->kind == T_VECTOR ? lane : 0].v;
-    ref r = row->each(l, x, row->what);
-    made.at[lane].v = n->type->kind == T_VECTOR ? value_lane(l, n->type->scalar, r)
-                                                : e_convert(l, n->type->scalar, r);
+    ref r = args[0].type->is_half ? each_half(l, x, row) : row->each(l, x, row->what);
+    made.at[lane].v = n->type->is_half            ? half_nearest(l, r)
+                      : n->type->kind == T_VECTOR ? value_lane(l, n->type->scalar, r)
+                                                  : e_convert(l, n->type->scalar, r);
   }
   return made;
 }
@@ -81,7 +102,7 @@ value builtin(lowering *l, node *n) {
     if (!found) refuse(l, n);
     return v;
   }
-  return row->each ? each(l, n, args, row) : row->whole(l, n, args, row->what);
+  return row->each ? each(l, n, args, row) : whole(l, n, args, row);
 }
 
 // ---- hints to a compiler -----------------------------------------------------------------------

@@ -3,6 +3,7 @@
 // convert_TYPE[n][_sat][_rounding]. Conversions of the IR saturate and round to nearest even; the
 // other modes of rounding are made from them.
 #include "front/clang/builtin.h"
+#include "front/clang/half.h"
 
 #include <string.h>
 
@@ -88,6 +89,12 @@ static ref convert_one(lowering *l, vyre_type to, ref x, bool saturates, char mo
   return saturates && from != VYRE_BOOL ? saturate(l, to, x) : e_convert(l, to, x);
 }
 
+// A double holds every integer up to 53 bits, and those above are past the largest half.
+static ref to_half(lowering *l, ref x, char mode) {
+  if (mode == 'e') return half_nearest(l, x);
+  return half_to_float(l, half_from(l, e_convert(l, VYRE_F64, x), mode));
+}
+
 value name_conversion(lowering *l, node *n, const value *args) {
   if (n->count != 1 || !type_is_arithmetic(args[0].type) || !type_is_arithmetic(n->type))
     lower_refuse(l, n->offset, "a conversion of this type", "convert numbers and vectors");
@@ -95,6 +102,8 @@ value name_conversion(lowering *l, node *n, const value *args) {
   const char *mode = strstr(n->name, "_rt");
   value made = value_new(l, n->type, n->offset);
   for (uint32_t i = 0; i < n->type->leaf_count; i++)
-    made.at[i].v = convert_one(l, n->type->scalar, args[0].at[i].v, saturates, mode ? mode[3] : 0);
+    made.at[i].v = n->type->is_half ? to_half(l, args[0].at[i].v, mode ? mode[3] : 'e')
+                                    : convert_one(l, n->type->scalar, args[0].at[i].v, saturates,
+                                                  mode ? mode[3] : 0);
   return made;
 }

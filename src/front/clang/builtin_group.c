@@ -42,6 +42,8 @@ static ref read_of(lowering *l, pointer p, ref i, const ctype *type, uint32_t of
 
 // Puts the value where the others find it.
 static pointer share(lowering *l, ref v, const ctype *type, uint32_t offset) {
+  if (type->is_half)
+    lower_refuse(l, offset, "a function of the workgroup on half", "use it on float");
   pointer p = scratch(l, type, offset),
           own = pointer_add(l, p, group_linear_id(l, VYRE_U32), type->size);
   store_scalar(l, &own, 0, v, offset);

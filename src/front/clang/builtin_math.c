@@ -3,6 +3,7 @@
 // Mathematical functions of OpenCL that are no operation of the IR, made of those that are. What is
 // made for float out of several rounded steps is computed in double and rounded once.
 #include "front/clang/builtin.h"
+#include "front/clang/half.h"
 
 #include <math.h>
 
@@ -345,7 +346,7 @@ static value with_second(lowering *l, node *n, const value *args, pair_function 
   for (uint32_t i = 0; i < n->type->leaf_count; i++) {
     ref other;
     first.at[i].v = f(l, args[0].at[i].v, &other);
-    second.at[i].v = e_convert(l, to->scalar, other);
+    second.at[i].v = half_fit(l, to, e_convert(l, to->scalar, other));
   }
   place at = {.type = to, .at = *args[1].at[0].p};
   store(l, &at, second, n->offset);
@@ -373,7 +374,11 @@ static ref sincos_pair(lowering *l, ref x, ref *cosine) {
 }
 value with_fract(lowering *l, node *n, const value *args, int what) {
   (void)what;
-  return with_second(l, n, args, fract_pair);
+  value v = with_second(l, n, args, fract_pair);
+  ref most = e_float(l, VYRE_F32, 0x1.ffcp-1); // the rest would be rounded to 1
+  for (uint32_t i = 0; n->type->is_half && i < n->type->leaf_count; i++)
+    v.at[i].v = e_select(l, lt(l, most, v.at[i].v), most, v.at[i].v);
+  return v;
 }
 value with_modf(lowering *l, node *n, const value *args, int what) {
   (void)what;

@@ -2,6 +2,7 @@
 //
 // Functions that touch memory: vload and vstore, atomics, barriers, copies by the workgroup.
 #include "front/clang/builtin.h"
+#include "front/clang/half.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ value memory_fence(lowering *l, node *n, const value *args, int what) {
 // Atomics of floats work on their bits.
 static vyre_type atomic_type(lowering *l, node *n, const ctype *pointer_type) {
   const ctype *of = pointer_type->kind == T_POINTER ? pointer_type->element : pointer_type;
-  if (of->kind != T_SCALAR || type_bytes(of->scalar) < 4)
+  if (of->kind != T_SCALAR || of->size < 4)
     lower_refuse(l, n->offset, "an atomic operation on this type", "use int, uint, long or ulong");
   return of->scalar;
 }
@@ -173,62 +174,6 @@ value memory_copy(lowering *l, node *n, const value *args, int what) {
   return value_new(l, n->type, n->offset);
 }
 
-// ---- half ---------------------------------------------------------------------------------------
-
-static ref half_to_float(lowering *l, ref bits) {
-  ref h = e_convert(l, VYRE_U32, bits);
-  ref size = two(l, VYRE_OP_AND, h, e_const(l, VYRE_U32, 0x7fff));
-  ref sign = two(l, VYRE_OP_SHL, two(l, VYRE_OP_AND, h, e_const(l, VYRE_U32, 0x8000)),
-                 e_const(l, VYRE_U32, 16));
-  ref moved = two(l, VYRE_OP_SHL, size, e_const(l, VYRE_U32, 13));
-  // The exponent is off by 112; a product with a power of two also handles subnormals.
-  ref finite = two(l, VYRE_OP_MUL, e_bits(l, VYRE_F32, moved), e_float(l, VYRE_F32, 0x1p112));
-  ref other = two(l, VYRE_OP_OR, moved, e_const(l, VYRE_U32, 0x7f800000));
-  ref is_finite = two(l, VYRE_OP_LT, size, e_const(l, VYRE_U32, 0x7c00));
-  ref made = e_select(l, is_finite, e_bits(l, VYRE_U32, finite), other);
-  return e_bits(l, VYRE_F32, two(l, VYRE_OP_OR, made, sign));
-}
-
-// The multiple of the spacing of halves at |x| that the mode picks; all steps but that are exact.
-static ref round_to_half(lowering *l, ref size, ref is_negative, char mode) {
-  ref exponent =
-      two(l, VYRE_OP_AND, e_bits(l, VYRE_U64, size), e_const(l, VYRE_U64, 0x7ff0000000000000u));
-  ref power = e_bits(l, VYRE_F64, exponent), least = e_float(l, VYRE_F64, 0x1p-14);
-  power = two(l, VYRE_OP_MAX, power, least);
-  ref spacing = two(l, VYRE_OP_MUL, power, e_float(l, VYRE_F64, 0x1p-10));
-  ref steps = two(l, VYRE_OP_DIV, size, spacing);
-  ref down = e_unary(l, VYRE_OP_FLOOR, steps), up = e_unary(l, VYRE_OP_CEIL, steps);
-  ref picked = mode == 'z'   ? down
-               : mode == 'p' ? e_select(l, is_negative, down, up)
-               : mode == 'n' ? e_select(l, is_negative, up, down)
-                             : e_unary(l, VYRE_OP_RINT, steps);
-  return two(l, VYRE_OP_MUL, picked, spacing);
-}
-
-static ref float_to_half(lowering *l, ref x, char mode) {
-  ref w = e_convert(l, VYRE_F64, x), size = e_unary(l, VYRE_OP_ABS, w);
-  ref is_negative = e_sign_bit(l, w), inf = e_infinity(l, VYRE_F64);
-  ref r = round_to_half(l, size, is_negative, mode);
-  // Past the largest half a mode that rounds towards zero stays there.
-  ref most = e_float(l, VYRE_F64, 65504), is_large = two(l, VYRE_OP_GT, r, most);
-  ref stays = mode == 'z'   ? vyre_build_bool(l->b, true)
-              : mode == 'p' ? is_negative
-              : mode == 'n' ? e_not(l, is_negative)
-                            : vyre_build_bool(l->b, false);
-  ref past = e_select(l, stays, most, inf);
-  r = e_select(l, two(l, VYRE_OP_EQ, size, inf), inf, e_select(l, is_large, past, r));
-  ref bits = e_bits(l, VYRE_U64, r);
-  ref normal = two(l, VYRE_OP_SUB, two(l, VYRE_OP_SHR, bits, e_const(l, VYRE_U64, 42)),
-                   e_const(l, VYRE_U64, (uint64_t)(1023 - 15) << 10));
-  ref small = e_convert(l, VYRE_U64, two(l, VYRE_OP_MUL, r, e_float(l, VYRE_F64, 0x1p24)));
-  ref is_small = two(l, VYRE_OP_LT, r, e_float(l, VYRE_F64, 0x1p-14));
-  ref made = e_select(l, is_small, small, normal);
-  made = e_select(l, two(l, VYRE_OP_EQ, r, inf), e_const(l, VYRE_U64, 0x7c00), made);
-  made = e_select(l, e_is_nan(l, w), e_const(l, VYRE_U64, 0x7e00), made);
-  ref sign = e_select(l, is_negative, e_const(l, VYRE_U64, 0x8000), e_zero(l, VYRE_U64));
-  return e_convert(l, VYRE_U16, two(l, VYRE_OP_OR, made, sign));
-}
-
 // ---- vload and vstore ---------------------------------------------------------------------------
 
 typedef struct vector_name { // vload4, vstorea_half8_rtz
@@ -268,16 +213,17 @@ value name_vload(lowering *l, node *n, const value *args, bool *found) {
   uint64_t stride = bytes * (name.is_aligned && name.lanes == 3 ? 4 : name.lanes);
   pointer at = pointer_add(l, *p, args[first].at[0].v, stride);
   value made = name.is_store ? args[0] : value_new(l, n->type, n->offset);
-  vyre_type scalar = name.is_half ? VYRE_U16 : args[first + 1].type->element->scalar;
+  const ctype *element = args[first + 1].type->element;
   for (uint32_t i = 0; i < name.lanes; i++) {
     int64_t disp = (int64_t)(i * bytes);
-    if (name.is_store) {
-      ref v = made.at[i].v;
-      store_scalar(l, &at, disp, name.is_half ? float_to_half(l, v, name.mode) : v, n->offset);
-    } else {
-      ref v = load_scalar(l, &at, disp, scalar, n->offset);
-      made.at[i].v = name.is_half ? half_to_float(l, v) : v;
-    }
+    if (name.is_store && name.is_half)
+      store_scalar(l, &at, disp, half_from(l, made.at[i].v, name.mode), n->offset);
+    else if (name.is_store)
+      store_number(l, &at, disp, element, made.at[i].v, n->offset);
+    else if (name.is_half)
+      made.at[i].v = half_to_float(l, load_scalar(l, &at, disp, VYRE_U16, n->offset));
+    else
+      made.at[i].v = load_number(l, &at, disp, element, n->offset);
   }
   return name.is_store ? value_new(l, n->type, n->offset) : made;
 }

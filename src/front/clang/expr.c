@@ -3,6 +3,7 @@
 // Rvalues. Operands are evaluated from left to right. What C leaves to be skipped (the second part
 // of && and ||, one side of ?:) is computed anyway when it is short and has no effect: no operation
 // of the IR can fail.
+#include "front/clang/half.h"
 #include "front/clang/lower.h"
 
 // More than this is worth a branch.
@@ -146,7 +147,9 @@ static value vector(lowering *l, node *n) {
     value v = rvalue(l, n->kid[k]);
     uint32_t count = v.type->kind == T_VECTOR ? v.type->count : 1;
     for (uint32_t i = 0; i < count && lane < n->type->count; i++)
-      made.at[lane++].v = value_lane(l, n->type->scalar, v.at[i].v);
+      made.at[lane++].v = n->type->is_half && !v.type->is_half
+                              ? half_nearest(l, v.at[i].v)
+                              : value_lane(l, n->type->scalar, v.at[i].v);
   }
   if (n->count == 1 && lane == 1)
     for (; lane < n->type->count; lane++) made.at[lane].v = made.at[0].v;
@@ -242,7 +245,7 @@ static value dispatch(lowering *l, node *n) {
   case N_INT:
   case N_FLOAT:
     if (n->type->kind != T_SCALAR) type_leaves(l->u, n->type, n->offset);
-    return value_scalar(l, e_const(l, n->type->scalar, n->bits));
+    return value_number(l, n->type, e_const(l, n->type->scalar, n->bits));
   case N_BINARY: return binary(l, n);
   case N_UNARY: return unary(l, n);
   case N_CHOICE: return choose(l, n);

@@ -4,6 +4,7 @@
 #include "front/clang/lower.h"
 
 #include "base/error.h"
+#include "front/clang/half.h"
 #include "front/clang/source.h"
 
 #include <string.h>
@@ -121,7 +122,7 @@ static void declare_buffer(lowering *l, decl *d, const char *name) {
   b->size = 0;
   b->offset = d->offset;
   b->kind = B_MEMORY;
-  base_words(l, b);
+  base_words(b);
   b->mem = vyre_build_buffer(l->b, name, b->word, access_of(b), 0);
 }
 
@@ -182,7 +183,7 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
     if (!b->table || !b->is_dynamic) continue;
     b->name = table_name(l, i, b->name);
     b->has_buffer = true;
-    base_words(l, b);
+    base_words(b);
     uint64_t words = (b->size + b->word_bytes - 1) / b->word_bytes;
     b->mem = vyre_build_transient(l->b, b->name, b->word, e_const(l, VYRE_U32, words ? words : 1));
   }
@@ -191,7 +192,7 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
 static value param_value(lowering *l, const decl *d, uint32_t first_param) {
   value v = value_new(l, d->type, d->offset);
   for (uint32_t i = 0; i < d->type->leaf_count; i++)
-    v.at[i].v = vyre_build_param_value(l->b, first_param + i);
+    v.at[i].v = half_fit(l, d->type->leaves[i].type, vyre_build_param_value(l->b, first_param + i));
   return v;
 }
 

@@ -83,9 +83,9 @@ static const char *plain_type(unit *u, const ctype *type) {
       [VYRE_BOOL] = "bool",  [VYRE_I8] = "char",   [VYRE_U8] = "uchar",  [VYRE_I16] = "short",
       [VYRE_U16] = "ushort", [VYRE_I32] = "int",   [VYRE_U32] = "uint",  [VYRE_I64] = "long",
       [VYRE_U64] = "ulong",  [VYRE_F32] = "float", [VYRE_F64] = "double"};
-  if (type->kind == T_SCALAR) return names[type->scalar];
-  if (type->kind == T_VECTOR) return unit_printf(u, "%s%u", names[type->scalar], type->count);
-  if (type->kind == T_HALF) return "half";
+  const char *name = type_is_arithmetic(type) && !type->is_half ? names[type->scalar] : "half";
+  if (type->kind == T_SCALAR) return name;
+  if (type->kind == T_VECTOR) return unit_printf(u, "%s%u", name, type->count);
   const char *text = type->spelling;
   static const char *const words[] = {"__global ",  "__constant ", "__local ",
                                       "__private ", "const ",      "volatile "};

@@ -24,12 +24,10 @@ static const char *const shared_args[] = {"-x",
                                           "-fdeclare-opencl-builtins"};
 enum { SHARED_ARGS = sizeof shared_args / sizeof *shared_args };
 
-// A file that only exists here, read after clang's header. Half is a type everywhere, so that one
-// function with it does not refuse a source; to macros it is not announced.
+// A file that only exists here, read after clang's header: half is a type also where the source
+// does not ask for it.
 #define HEAD_NAME "/vyre-head.h"
 static const char head[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
-static const char head_of_source[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
-                                     "#undef cl_khr_fp16\n";
 
 static const char **parse_args(unit *u, const char *const *more, uint32_t more_count,
                                bool all_of_user, uint32_t *count) {
@@ -54,8 +52,7 @@ static const char **parse_args(unit *u, const char *const *more, uint32_t more_c
 static CXTranslationUnit parse_text(unit *u, const char *name, const char *text, size_t size,
                                     const char *const *args, uint32_t count) {
   if (!u->index) u->index = clang_createIndex(0, 0);
-  const char *first = text == u->text ? head : head_of_source;
-  struct CXUnsavedFile files[] = {{name, text, size}, {HEAD_NAME, first, strlen(first)}};
+  struct CXUnsavedFile files[] = {{name, text, size}, {HEAD_NAME, head, sizeof head - 1}};
   CXTranslationUnit tu = NULL;
   enum CXErrorCode code =
       clang_parseTranslationUnit2(u->index, name, args, (int)count, files, 2, 0, &tu);

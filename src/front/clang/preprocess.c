@@ -80,7 +80,6 @@ static const char **command(unit *u) {
                                "-include",
                                resource_header(u),
                                "-U__IMAGE_SUPPORT__",
-                               "-Ucl_khr_fp16",
                                preprocess_version(u)};
   uint32_t count = 0, capacity = 0;
   const char **args = NULL;

@@ -5,16 +5,17 @@
 
 #include <string.h>
 
-enum { SLOTS = 1024 }; // a power of two; types past three quarters of it are an error
+enum { FIRST_SLOTS = 1024 }; // a power of two; the table doubles when half of it is taken
 
 // An array in registers or in the interface of a kernel is taken apart into this many leaves.
 enum { MOST_LEAVES = 1 << 16 };
 
 struct type_table {
-  ctype *slot[SLOTS];
-  uint32_t count;
+  ctype **slot;
+  uint32_t count, capacity;
   ctype *scalars[VYRE_TYPE_COUNT];
-  ctype *vectors[VYRE_TYPE_COUNT][17];
+  ctype *half;
+  ctype *vectors[VYRE_TYPE_COUNT + 1][17]; // those of half last
 };
 
 static struct type_table *table(unit *u) {
@@ -70,6 +71,20 @@ const ctype *type_scalar(unit *u, vyre_type scalar) {
   return *at;
 }
 
+const ctype *type_half(unit *u) {
+  ctype **at = &table(u)->half;
+  if (*at) return *at;
+  *at = UNIT_NEW(u, ctype);
+  **at = (ctype){.kind = T_SCALAR,
+                 .scalar = VYRE_F32,
+                 .is_half = true,
+                 .size = 2,
+                 .align = 2,
+                 .spelling = "half"};
+  type_leaves(u, *at, NO_PLACE);
+  return *at;
+}
+
 const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_const) {
   ctype *made = UNIT_NEW(u, ctype);
   *made = (ctype){.kind = T_POINTER,
@@ -83,19 +98,20 @@ const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_co
   return made;
 }
 
-static const ctype *type_vector(unit *u, vyre_type scalar, uint32_t lanes) {
-  if (lanes == 1) return type_scalar(u, scalar);
-  ctype **at = &table(u)->vectors[scalar][lanes];
+static const ctype *type_vector(unit *u, const ctype *element, uint32_t lanes) {
+  ctype **at =
+      &table(u)->vectors[element->is_half ? VYRE_TYPE_COUNT : (unsigned)element->scalar][lanes];
   if (*at) return *at;
   *at = UNIT_NEW(u, ctype);
-  uint64_t size = type_bytes(scalar) * (uint64_t)(lanes == 3 ? 4 : lanes);
+  uint64_t size = element->size * (uint64_t)(lanes == 3 ? 4 : lanes);
   **at = (ctype){.kind = T_VECTOR,
-                 .scalar = scalar,
+                 .scalar = element->scalar,
+                 .is_half = element->is_half,
                  .count = lanes,
-                 .element = type_scalar(u, scalar),
+                 .element = element,
                  .size = size,
                  .align = size,
-                 .spelling = unit_printf(u, "%s x %u", vyre_type_name(scalar), lanes)};
+                 .spelling = unit_printf(u, "%s x %u", element->spelling, lanes)};
   type_leaves(u, *at, NO_PLACE);
   return *at;
 }
@@ -209,8 +225,6 @@ static void fill(unit *u, ctype *made, CXType type, uint32_t offset) {
   }
   switch (type.kind) {
   case CXType_Void: made->kind = T_VOID; return;
-  case CXType_Half:
-  case CXType_Float16: made->kind = T_HALF; return;
   case CXType_Pointer: fill_pointer(u, made, type, offset); return;
   case CXType_ConstantArray:
   case CXType_IncompleteArray: fill_array(u, made, type, offset); return;
@@ -229,13 +243,29 @@ static const ctype *shared_type(unit *u, CXType type, uint32_t offset) {
     return type_of(u, clang_getEnumDeclIntegerType(clang_getTypeDeclaration(type)), offset);
   vyre_type scalar = scalar_of_kind(type.kind);
   if (scalar != VYRE_VOID) return type_scalar(u, scalar);
+  if (type.kind == CXType_Half || type.kind == CXType_Float16) return type_half(u);
   if (type.kind == CXType_ExtVector || type.kind == CXType_Vector) {
     const ctype *element = type_of(u, clang_getElementType(type), offset);
     long long count = clang_getNumElements(type);
     if (element->kind == T_SCALAR && count >= 2 && count <= 16)
-      return type_vector(u, element->scalar, (uint32_t)count);
+      return type_vector(u, element, (uint32_t)count);
   }
   return NULL;
+}
+
+static ctype **type_slot(ctype **slots, uint32_t capacity, const void *key) {
+  uint32_t at = (uint32_t)(((uintptr_t)key >> 4) * 2654435761u) & (capacity - 1);
+  while (slots[at] && slots[at]->key != key) at = (at + 1) & (capacity - 1);
+  return &slots[at];
+}
+
+static void grow_types(unit *u, struct type_table *t) {
+  uint32_t capacity = t->capacity ? t->capacity * 2 : FIRST_SLOTS;
+  ctype **slots = UNIT_ARRAY(u, capacity, ctype *);
+  for (uint32_t i = 0; i < t->capacity; i++)
+    if (t->slot[i]) *type_slot(slots, capacity, t->slot[i]->key) = t->slot[i];
+  t->slot = slots;
+  t->capacity = capacity;
 }
 
 const ctype *type_of(unit *u, CXType any, uint32_t offset) {
@@ -243,14 +273,11 @@ const ctype *type_of(unit *u, CXType any, uint32_t offset) {
   const ctype *shared = shared_type(u, type, offset);
   if (shared) return shared;
   struct type_table *t = table(u);
-  uintptr_t key = (uintptr_t)type.data[0];
-  uint32_t at = (uint32_t)((key >> 4) * 2654435761u) & (SLOTS - 1);
-  for (; t->slot[at]; at = (at + 1) & (SLOTS - 1))
-    if (t->slot[at]->key == type.data[0]) return t->slot[at];
-  if (++t->count > SLOTS / 4 * 3)
-    unit_fail(u, VYRE_ERROR_LIMIT, offset, "the source has more than %d types. Fix: split it",
-              SLOTS / 4 * 3);
-  ctype *made = t->slot[at] = UNIT_NEW(u, ctype);
+  if (2 * t->count >= t->capacity) grow_types(u, t);
+  ctype **slot = type_slot(t->slot, t->capacity, type.data[0]);
+  if (*slot) return *slot;
+  t->count++;
+  ctype *made = *slot = UNIT_NEW(u, ctype);
   made->key = type.data[0];
   made->spelling = unit_string(u, clang_getTypeSpelling(any));
   long long size = clang_Type_getSizeOf(type), align = clang_Type_getAlignOf(type);
@@ -316,9 +343,8 @@ static void add_leaves(leaf_list *l, const ctype *type, uint64_t offset, const c
   case T_EVENT: return;
   default:
     unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, l->place,
-              "a value of type `%s` is not supported. Fix: %s", type->spelling,
-              type->kind == T_HALF ? "read it with vload_half, compute in float"
-                                   : "pass the data in a buffer instead");
+              "a value of type `%s` is not supported. Fix: pass the data in a buffer instead",
+              type->spelling);
   }
 }
 

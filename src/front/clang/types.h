@@ -16,7 +16,6 @@ typedef enum type_kind {
   T_ARRAY,
   T_STRUCT,
   T_UNION,
-  T_HALF,     // storage only
   T_FUNCTION, //
   T_EVENT,    // of async copies, which are finished when the call returns
   T_OTHER,    // images, samplers, pipes, blocks: refused where they are used
@@ -47,6 +46,7 @@ typedef struct leaf {
 struct ctype {
   type_kind kind;
   vyre_type scalar;     // T_SCALAR, and of the elements of T_VECTOR
+  bool is_half;         // likewise: `scalar` is VYRE_F32, in memory it has 16 bits
   addr_space space;     // T_POINTER: of what is pointed to
   bool is_const;        // T_POINTER: to const
   uint32_t count;       // T_VECTOR lanes, T_ARRAY elements
@@ -63,6 +63,7 @@ struct ctype {
 const ctype *type_of(unit *u, CXType type, uint32_t offset);
 const char *type_field_name(unit *u, CXCursor field); // "" when it has none
 const ctype *type_scalar(unit *u, vyre_type scalar);
+const ctype *type_half(unit *u);
 const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_const);
 // The number of leaves is in type->leaf_count afterwards. A union has one leaf per word that its
 // alignment allows.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Values of any type and the conversions between them, as OpenCL C defines them.
+#include "front/clang/half.h"
 #include "front/clang/lower.h"
 
 uint32_t type_leaf_count(lowering *l, const ctype *type, uint32_t offset) {
@@ -30,6 +31,12 @@ value value_scalar(lowering *l, ref v) {
   return made;
 }
 
+value value_number(lowering *l, const ctype *type, ref v) {
+  value made = {type, UNIT_NEW(l->u, cell)};
+  made.at[0].v = v;
+  return made;
+}
+
 value value_pointer(lowering *l, const ctype *type, pointer p) {
   value made = {type, UNIT_NEW(l->u, cell)};
   made.at[0].p = pointer_keep(l, p);
@@ -43,17 +50,23 @@ ref value_lane(lowering *l, vyre_type type, ref x) {
   return e_convert(l, type, x);
 }
 
+// A number of the type `from` as one of the type `to`.
+static ref convert_number(lowering *l, const ctype *from, const ctype *to, ref x) {
+  return to->is_half && !from->is_half ? half_nearest(l, x) : e_convert(l, to->scalar, x);
+}
+
 static value to_vector(lowering *l, value v, const ctype *to, uint32_t offset) {
   value made = value_new(l, to, offset);
   if (v.type->kind == T_SCALAR) {
-    ref lane = value_lane(l, to->scalar, v.at[0].v);
+    ref lane = to->is_half ? convert_number(l, v.type, to, v.at[0].v)
+                           : value_lane(l, to->scalar, v.at[0].v);
     for (uint32_t i = 0; i < to->count; i++) made.at[i].v = lane;
     return made;
   }
   if (v.type->kind != T_VECTOR || v.type->count != to->count)
     lower_refuse(l, offset, "a conversion between vectors of different length",
                  "pick components, or use as_type");
-  for (uint32_t i = 0; i < to->count; i++) made.at[i].v = e_convert(l, to->scalar, v.at[i].v);
+  for (uint32_t i = 0; i < to->count; i++) made.at[i].v = convert_number(l, v.type, to, v.at[i].v);
   return made;
 }
 
@@ -65,7 +78,7 @@ static value to_scalar(lowering *l, value v, const ctype *to, uint32_t offset) {
   }
   if (v.type->kind != T_SCALAR)
     lower_refuse(l, offset, "a conversion to a number", "pick a component of the value");
-  return value_scalar(l, e_convert(l, to->scalar, v.at[0].v));
+  return value_number(l, to, convert_number(l, v.type, to, v.at[0].v));
 }
 
 static value to_pointer(lowering *l, value v, const ctype *to, uint32_t offset) {

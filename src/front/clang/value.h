@@ -108,12 +108,17 @@ void base_declare_shared(lowering *l, base *b, const char *name, const ctype *ty
                          uint64_t size_bytes, uint32_t offset);
 void base_grain(lowering *l, base *b, uint64_t bytes); // a size, stride or displacement
 void base_indexed(lowering *l, base *b); // its address is computed: registers do not do
-void base_words(lowering *l, base *b);   // chooses the word of this round from the facts
+vyre_type leaf_word(const ctype *type);  // what a leaf is in memory
+void base_words(base *b);                // chooses the word of this round from the facts
 
 // ---- access.c: loads and stores -----------------------------------------------------------------
 
 value load(lowering *l, const place *from, uint32_t offset);
 void store(lowering *l, const place *to, value v, uint32_t offset);
+// The same of a number of the source, which may be a half.
+ref load_number(lowering *l, const pointer *p, int64_t disp, const ctype *type, uint32_t offset);
+void store_number(lowering *l, const pointer *p, int64_t disp, const ctype *type, ref v,
+                  uint32_t offset);
 ref load_scalar(lowering *l, const pointer *p, int64_t disp, vyre_type type, uint32_t offset);
 void store_scalar(lowering *l, const pointer *p, int64_t disp, ref v, uint32_t offset);
 // The memory and index of an atomic access; both must be single and exact.
@@ -153,6 +158,7 @@ bool pointer_is_small(const pointer *p);
 value value_new(lowering *l, const ctype *type, uint32_t offset);
 value value_zero(lowering *l, const ctype *type, uint32_t offset);
 value value_scalar(lowering *l, ref v); // of the type of `v`
+value value_number(lowering *l, const ctype *type, ref v);
 value value_pointer(lowering *l, const ctype *type, pointer p);
 value value_convert(lowering *l, value v, const ctype *to, uint32_t offset);
 ref value_lane(lowering *l, vyre_type type, ref x); // as e_convert, but true is -1
