@@ -16,7 +16,8 @@ struct check {
   capture inputs;
   capture_output answer;
   bool is_at_once;
-  bool is_free; // within the first second of its code, which costs what it costs
+  uint64_t expected_ns; // that it takes when it is made at once; 0: not known
+  bool is_free;         // within the first second of its code, which costs what it costs
 };
 
 // 300 answers without a fault say, with 95 % confidence, that less than one in a hundred is wrong:
@@ -63,20 +64,21 @@ static uint64_t expected_cost_ns(vyre_kernel *k, const plan *p, variant *v) {
   uint64_t known = atomic_load(&v->check_ns);
   if (known) return known;
   const code *first = atomic_load(&k->first);
-  for (uint32_t i = 0; i < atomic_load(&((plan *)p)->variant_count); i++) {
-    variant *w = p->variants[i];
-    uint64_t count = atomic_load(&w->count);
-    if (w->code == first && count) return atomic_load(&w->total_ns) / count;
-  }
-  return 0;
+  double ns = 0;
+  pthread_mutex_lock(&k->lock);
+  for (uint32_t i = 0; i < atomic_load(&((plan *)p)->variant_count); i++)
+    if (p->variants[i]->code == first) ns = plan_estimate_ns(p, p->variants[i]);
+  pthread_mutex_unlock(&k->lock);
+  return (uint64_t)ns;
 }
 
-static bool is_for_now(vyre_kernel *k, const plan *p, variant *v, const vyre_dispatch_args *args) {
+static bool is_for_now(vyre_kernel *k, const plan *p, variant *v, const vyre_dispatch_args *args,
+                       uint64_t *expected_ns) {
   plan *q = (plan *)p;
   // Where variants are compared by their time, nothing else is to run in between.
   bool is_compared = atomic_load(&q->state) == PLAN_OPENING || atomic_load(&q->explored) == v;
   if (args->timeout_ns || !atomic_load(&k->first) || is_compared) return false;
-  uint64_t cost = expected_cost_ns(k, p, v), spent = atomic_load(&v->code->check_ns);
+  uint64_t cost = *expected_ns = expected_cost_ns(k, p, v), spent = atomic_load(&v->code->check_ns);
   uint64_t count = atomic_load(&v->count), total = atomic_load(&v->total_ns);
   uint64_t usual = count ? total / count : 0, before = atomic_load(&q->before_ns);
   if (spent + cost < AT_ONCE_NS || spent + cost < total / AT_ONCE_SHARE) return true;
@@ -115,7 +117,9 @@ check *check_begin(vyre_kernel *k, const plan *p, variant *v, const vyre_dispatc
   }
   if (args->handles || !claim(v) || !capture_can_take(k->program, args)) return NULL;
   for (uint32_t i = 0; i < args->buffer_count; i++) bytes += args->buffers[i].size_bytes;
-  bool is_small = 3 * bytes <= MAX_BYTES, is_at_once = is_small && is_for_now(k, p, v, args);
+  uint64_t expected_ns = 0;
+  bool is_small = 3 * bytes <= MAX_BYTES;
+  bool is_at_once = is_small && is_for_now(k, p, v, args, &expected_ns);
   bool is_free = is_in_first_second(v->code);
   // Learning goes first, and a background that is behind is not asked at every dispatch.
   bool is_later = is_small && !atomic_load(&k->learning) && has_budget(k, v, bytes, is_free);
@@ -135,6 +139,7 @@ check *check_begin(vyre_kernel *k, const plan *p, variant *v, const vyre_dispatc
   c->variant = v;
   c->code = v->code;
   c->is_at_once = is_at_once;
+  c->expected_ns = expected_ns;
   c->is_free = is_free;
   if (!is_at_once) hand_over(c, start);
   return c;
@@ -142,7 +147,7 @@ check *check_begin(vyre_kernel *k, const plan *p, variant *v, const vyre_dispatc
 
 // By what is usual: were it by the time itself, only the slow ones would be left.
 bool check_is_disturbing(const check *c) {
-  return c->is_at_once && atomic_load(&c->variant->check_ns) < DISTURBED_NS;
+  return c->is_at_once && c->expected_ns < DISTURBED_NS;
 }
 
 // ---- the comparison -----------------------------------------------------------------------------
@@ -199,18 +204,21 @@ static void compare_now(check *c, const vyre_dispatch_args *args) {
 }
 
 // One that was interrupted does not count for much.
-static void note_cost(variant *v, uint64_t ns) {
-  uint64_t old = atomic_load(&v->check_ns);
+static void note_cost(variant *v, uint64_t old, uint64_t ns) {
   if (old && ns > 2 * old) ns = 2 * old;
   atomic_store(&v->check_ns, !old || ns < old ? ns : (7 * old + ns) / 8);
 }
 
 static void end_now(check *c, const vyre_dispatch_args *args, bool has_answer) {
+  // A long one by its CPU time: on a busy machine what others take is not what it costs.
+  bool is_long = c->expected_ns >= DISTURBED_NS;
+  clock_use before = is_long ? clock_thread_use() : (clock_use){0};
   uint64_t start = clock_stamp();
   if (has_answer) compare_now(c, args);
   capture_fini(&c->inputs);
   uint64_t spent = clock_between_ns(start, clock_stamp());
-  if (has_answer) note_cost(c->variant, spent + 1);
+  if (is_long) spent = clock_undisturbed_ns(spent, &before);
+  if (has_answer) note_cost(c->variant, c->expected_ns, spent + 1);
   atomic_fetch_add(&c->code->check_ns, spent);
   free(c);
 }
