@@ -9,6 +9,7 @@
 #include "base/paths.h"
 #include "ir/program.h"
 #include "profile/store.h"
+#include "runtime/evidence.h"
 
 #include "../scratch_dir.h"
 
@@ -199,6 +200,26 @@ static void one_that_lies_about_specialised_programs_is_not_believed(void **stat
   finish(rt);
 }
 
+// Two backends may call their device the same.
+static vyre_status probe_as_ref(const backend *self, vyre_device *devices, uint32_t capacity,
+                                uint32_t *count, vyre_error *error) {
+  (void)self;
+  return ref_backend.probe(&ref_backend, devices, capacity, count, error);
+}
+
+static void devices_of_one_name_are_told_apart_by_their_backend(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  start(&rt, (vyre_runtime_options){.backend = "ref", .no_learning = true, .no_store = true});
+  fake_backend.probe = probe_as_ref;
+  uint32_t ref = evidence_device(rt, "ref"), other = evidence_device(rt, "fake");
+  assert_string_equal(evidence_device_name(rt, ref), evidence_device_name(rt, other));
+  assert_int_not_equal(ref, other);
+  assert_int_equal(evidence_device(rt, "ref"), ref);
+  assert_int_equal(evidence_device(rt, "fake"), other);
+  finish(rt);
+}
+
 static void specialised_programs_that_are_right_are_used(void **state) {
   (void)state;
   vyre_runtime *rt;
@@ -313,6 +334,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_that_wins_and_then_fails_is_given_up),
       cmocka_unit_test(one_that_lies_about_specialised_programs_is_not_believed),
+      cmocka_unit_test(devices_of_one_name_are_told_apart_by_their_backend),
       cmocka_unit_test(specialised_programs_that_are_right_are_used),
       cmocka_unit_test(a_kernel_is_freed_after_what_was_submitted),
       cmocka_unit_test(each_dispatch_is_stored_once_for_its_own_device),

@@ -330,6 +330,27 @@ static void the_fastest_of_a_new_bucket_need_not_be_what_was_predicted(void **st
   finish(rt);
 }
 
+// What a bucket has not looked at is asked for when it costs one part in 20 of the time that the
+// bucket has been used: two milliseconds for codes that are there, and 24 runs.
+static void a_new_bucket_learns_when_that_is_worth_it(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_learned(&rt);
+  takes_ns[1] = takes_ns[0] = 2000000; // never tried
+  dispatch(k, larger);
+  const plan *p = plan_of(k, larger);
+  const uint64_t needed = 20 * (2000000 + 24 * takes_ns[2]);
+  uint64_t total = 0;
+  while (!p->wanted && !(p->stages & STAGE_PASSES)) {
+    total = plan_total_ns(p);
+    assert_true(total < needed);
+    dispatch(k, larger);
+    review_kernel(k);
+  }
+  assert_true(plan_total_ns(p) >= needed);
+  finish(rt);
+}
+
 // ---- sizes --------------------------------------------------------------------------------------
 
 // Once a second, when 16 dispatches came: a plan that is idle is suggested half the size, which is
@@ -382,6 +403,7 @@ int main(void) {
       cmocka_unit_test(trying_others_has_a_share),
       cmocka_unit_test(known_variants_take_turns_in_a_new_bucket),
       cmocka_unit_test(the_fastest_of_a_new_bucket_need_not_be_what_was_predicted),
+      cmocka_unit_test(a_new_bucket_learns_when_that_is_worth_it),
       cmocka_unit_test(a_suggested_size_is_proven_and_timed),
   };
   return cmocka_run_group_tests(tests, set_up, scratch_dir_remove);

@@ -37,6 +37,7 @@ static struct {
   uint64_t general_ns, special_ns; // what a dispatch takes
   uint64_t compile_ns, slow_compile_ns;
   atomic_uint compiled, slow_at; // the compilation that takes slow_compile_ns
+  atomic_uint lies_from;         // n from which specialised code is wrong; 0: it is right
 } speed;
 
 // The code that answered the foreground's last dispatch. Another may run after it, to compare.
@@ -62,6 +63,8 @@ static vyre_status told_dispatch(void *s, const launch *l, vyre_report *r, vyre_
   vyre_status status = ref_backend.dispatch(s, l, r, error);
   bool is_special = !is_general(l->program);
   if (has_turn && answered == NONE) answered = is_special ? SPECIAL : GENERAL;
+  if (is_special && speed.lies_from && l->params[1] >= speed.lies_from)
+    ((int32_t *)l->buffers[1].data)[COUNT - 1]++;
   spend(is_special ? speed.special_ns : speed.general_ns);
   return status;
 }
@@ -89,7 +92,7 @@ static vyre_kernel *start(vyre_runtime **rt) {
   speed.general_ns = 3000000;
   speed.special_ns = 20000;
   speed.compile_ns = 100000;
-  speed.compiled = speed.slow_at = 0;
+  speed.compiled = speed.slow_at = speed.lies_from = 0;
   if (vyre_program_parse(text, strlen(text), "test", &p, &error) ||
       vyre_runtime_new(&options, rt, &error) || vyre_runtime_load(*rt, p, &k, &error))
     fail_msg("%s", error.message);
@@ -223,6 +226,19 @@ static void timing_again_does_not_end_foresight(void **state) {
   finish(rt);
 }
 
+// Some are right: those that are not are found before they answer (dispatch looks at every answer).
+static void wrong_variants_are_found_one_by_one(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt);
+  speed.lies_from = 24;
+  assert_int_equal(count_up(rt, k, 2, 22), 22 - RECOGNISED - AHEAD);
+  assert_int_equal(count_up(rt, k, 24, 20), 0);
+  summary s = explain(k);
+  assert_int_equal(s.losers, 6); // then time in vain has used up its budget
+  finish(rt);
+}
+
 // Constants that gain nothing: after eight sets of arguments it is left alone.
 static void a_kernel_that_gains_nothing_is_left_alone(void **state) {
   (void)state;
@@ -317,6 +333,7 @@ int main(void) {
       cmocka_unit_test(foreseen_arguments_find_their_variant),
       cmocka_unit_test(variants_make_room_for_others),
       cmocka_unit_test(one_slow_compilation_does_not_end_foresight),
+      cmocka_unit_test(wrong_variants_are_found_one_by_one),
       cmocka_unit_test(timing_again_does_not_end_foresight),
       cmocka_unit_test(time_spent_in_vain_has_a_budget),
       cmocka_unit_test(a_kernel_that_gains_nothing_is_left_alone),
