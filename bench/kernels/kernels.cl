@@ -123,6 +123,11 @@ kernel void k_sgemv(global const float *a, global const float *x, global float *
   for (uint k = 0; k < n; k++) sum = fma(a[row * n + k], x[k], sum);
   y[row] = sum;
 }
+kernel void k_gauss(global const float *m, global const float *factor, global float *out, uint n,
+                    uint k) {
+  uint row = get_global_id(0), column = get_global_id(1);
+  out[row * n + column] = m[row * n + column] - factor[row] * m[k * n + column];
+}
 kernel void k_bytes(global const uchar *data, global uint *count) {
   local uint part[256];
   size_t l = get_local_id(0);

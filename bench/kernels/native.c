@@ -198,6 +198,15 @@ void NAME(sgemv)(ARGUMENTS) {
   }
 }
 
+void NAME(gauss)(ARGUMENTS) {
+  (void)s;
+  const float *m = F(0), *factor = F(1);
+  float *out = F(2);
+  uint32_t n = p[0], k = p[1];
+  PARALLEL for (uint32_t row = 0; row < n; row++) for (uint32_t column = 0; column < n; column++)
+      out[row * n + column] = m[row * n + column] - factor[row] * m[k * n + column];
+}
+
 void NAME(bytes)(ARGUMENTS) {
   (void)s;
   const uint8_t *data = b[0];

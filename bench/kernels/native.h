@@ -10,8 +10,9 @@ typedef void (*native_kernel)(void *const *buffers, const uint32_t *sizes, const
 
 #define NATIVE_KERNELS(X)                                                                          \
   X(saxpy)                                                                                         \
-  X(dot) X(stencil3) X(conv2d) X(matmul) X(transpose) X(nbody) X(mandelbrot) X(divergent)          \
-      X(histogram) X(gather) X(aos) X(scan) X(blackscholes) X(sgemv) X(bytes)
+  X(dot)                                                                                           \
+  X(stencil3) X(conv2d) X(matmul) X(transpose) X(nbody) X(mandelbrot) X(divergent) X(histogram)    \
+      X(gather) X(aos) X(scan) X(blackscholes) X(sgemv) X(gauss) X(bytes)
 
 #define X(name)                                                                                    \
   void c_##name(void *const *, const uint32_t *, const float *);                                   \

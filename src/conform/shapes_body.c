@@ -449,6 +449,41 @@ static void make_again(maker *m) {
   vyre_build_end(m->b);
 }
 
+// sum of a[i * n + k] for k from a low number to about n: each invocation has a row of its own
+static void make_rows(maker *m) {
+  vyre_type type = maker_index_type(m);
+  uint32_t inner = 1 + maker_below(m, 40);
+  node id = maker_as(m, maker_chance(m, 70) ? m->ids[0] : m->linear, type);
+  node n = maker_uniform(m, type, inner),
+       end = maker_uniform(m, type, inner + maker_below(m, 3) - 1);
+  node first =
+      maker_chance(m, 70) ? maker_const(m, type, 0) : maker_uniform(m, type, maker_below(m, 5));
+  bool is_gated = maker_chance(m, 30), is_inner = maker_chance(m, 25),
+       has_other = maker_chance(m, 40);
+  if (is_gated) vyre_build_if(m->b, maker_condition(m, 1).value);
+  vyre_var sum = maker_var(m, maker_const(m, VYRE_U32, 0));
+  node k = {vyre_build_for(m->b, first.value, end.value, 0), type, 0};
+  m->counters[m->counter_count++] = k;
+  node at = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, id, n), k);
+  if (maker_chance(m, 20))
+    at = maker_binary(m, VYRE_OP_SUB, at, maker_const(m, type, maker_below(m, 3)));
+  node value =
+      maker_as(m, maker_load(m, maker_chance(m, 70) ? FOR_VALUES : FOR_NUMBERS, at), VYRE_U32);
+  if (is_inner) vyre_build_if(m->b, maker_relation(m).value);
+  if (has_other) {
+    node other = maker_as(m, maker_load(m, FOR_VALUES, maker_chance(m, 50) ? k : at), VYRE_U32);
+    value = maker_binary(m, VYRE_OP_MUL, value, other);
+  }
+  node old = maker_get(m, sum, VYRE_U32);
+  old = maker_binary(m, VYRE_OP_MUL, old, maker_const(m, VYRE_U32, 3));
+  vyre_build_set(m->b, sum, maker_binary(m, VYRE_OP_ADD, old, value).value);
+  if (is_inner) vyre_build_end(m->b);
+  vyre_build_end(m->b);
+  m->counter_count--;
+  store_sum(m, sum);
+  if (is_gated) vyre_build_end(m->b);
+}
+
 // sum of a[y * n + k] * b[k * w + x], under a condition or not
 static void make_matrix(maker *m) {
   vyre_type type = maker_index_type(m);
@@ -581,6 +616,7 @@ const body_kind body_kinds[] = {
     {"while", NEEDS_LOOPS, make_while},
     {"again", NEEDS_LOOPS, make_again},
     {"reach", NEEDS_LOOPS, make_reach},
+    {"rows", NEEDS_LOOPS, make_rows},
     {"matrix", NEEDS_LOOPS | NEEDS_PLANE, make_matrix},
     {"plane", NEEDS_PLANE, make_plane},
     {"turns", NEEDS_ROW | NEEDS_MANY, make_turns},

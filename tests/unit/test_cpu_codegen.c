@@ -5,6 +5,8 @@
 #include "../cpu_samples.h"
 #include "backend/cpu/compile.h"
 
+#include <stdio.h>
+
 // ---- barriers -----------------------------------------------------------------------------------
 
 static void test_reduction(void **state) {
@@ -323,6 +325,51 @@ static void test_terms_that_wrap(void **state) {
                8, "r: accesses: 2 contiguous\n");
 }
 
+// Rows of a matrix, one for each lane: loads run ahead of the loop, for every size of an element,
+// with more than one load, conditions and other effects beside them; not where something writes
+// what is read, or leaves early.
+static void test_loads_ahead_of_their_loop(void **state) {
+  (void)state;
+  static const char *const types[] = {"f32", "u32", "i64", "f64"};
+  static const char *const bodies[] = {
+      "s = s + x[i * n + k]",
+      "s = s * x[k] + x[i * n + k]",
+      "s = s + x[i * n + k] * x[i * n + k + 1] - x[(i + 3) * n + k]",
+      "let v = x[i * n + k]\n if v > x[k] { s = s + v * z[i * n + k]\n }",
+      "if k % 3 == 1 { s = s + x[i * n + k] }",
+      "s = s + x[i * n + k]\n z[i * n + k] = s",
+      "s = s + z[i * n + k]\n z[i * n + k + 1] = s",
+      "s = s + x[i * n + k]\n if k == 5 { break }",
+      "s = s + x[i * n - k]",
+      "s = s + x[(i * n + k) * 2]",
+  };
+  static const uint64_t params[][3] = {{37, 0, 36}, {8, 0, 7}, {24, 3, 20}, {19, 0, 17}};
+  for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++) {
+    char text[500];
+    const char *type = types[b % 4];
+    snprintf(text, sizeof text,
+             "program rows(n: u32, from: u32, to: u32)\n"
+             "buffer x: %s[] read\nbuffer z: %s[] readwrite\nbuffer y: %s[] write\n"
+             "region r grid(len(y)) {\n"
+             "  let i = global_id.x\n var s: %s = x[i]\n"
+             "  for k in from..to { %s }\n"
+             "  y[i] = s\n}\n",
+             type, type, type, type, bodies[b]);
+    const uint64_t *p = params[b / 2 % 4];
+    check(&(sample){.text = text, .lengths = {2000, 1900, 53}, .params = {p[0], p[1], p[2]}});
+  }
+  check_remark("program sgemv(n: u32)\n"
+               "buffer a: f32[] read\n"
+               "buffer x: f32[] read\n"
+               "buffer y: f32[] write\n"
+               "region r grid(n) {\n"
+               "  var s: f32 = 0.0\n"
+               "  for k in 0..n { s = fma(a[global_id.x * n + k], x[k], s) }\n"
+               "  y[global_id.x] = s\n"
+               "}\n",
+               8, "r: 1 of them read for several iterations of a loop at once\n");
+}
+
 static void test_empty_buffers(void **state) {
   (void)state;
   check(&(sample){.text = "program empty()\n"
@@ -470,6 +517,7 @@ int main(void) {
       cmocka_unit_test(test_counters_at_the_ends_of_types),
       cmocka_unit_test(test_indices),
       cmocka_unit_test(test_terms_that_wrap),
+      cmocka_unit_test(test_loads_ahead_of_their_loop),
       cmocka_unit_test(test_empty_buffers),
       cmocka_unit_test(test_private_arrays),
       cmocka_unit_test(test_atomics),

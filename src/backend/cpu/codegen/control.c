@@ -8,6 +8,7 @@
 // clear bits there. `skipped` has those that continued in this iteration, `returned` those that
 // left the region. After a block that somebody may have left, `exec` is what it was before without
 // those.
+#include "backend/cpu/codegen/ahead.h"
 #include "backend/cpu/codegen/emit.h"
 
 static llval load_mask(const emitter *e, llval variable) {
@@ -298,6 +299,50 @@ static void emit_count(emitter *e, uint32_t i, const counting *c, llval before, 
   build_at(e, through);
 }
 
+// Several iterations at a time as long as there are so many, with loads that ran ahead of them; the
+// rest one by one.
+static void emit_count_ahead(emitter *e, uint32_t i, const counting *c, ahead *a) {
+  const inst *in = &e->p->code[i];
+  uint32_t depth = e->depth - 1;
+  llblock head = build_block(e, "ahead"), some = build_block(e, "some");
+  llblock rest = build_block(e, "rest"), one = build_block(e, "one"),
+          from = LLVMGetInsertBlock(e->b);
+  llblock through = build_block(e, "through");
+  build_go(e, head);
+  build_at(e, head);
+  llval k = LLVMBuildPhi(e->b, e->u->i64, "k"), room = LLVMBuildNSWSub(e->b, c->hi, k, "");
+  LLVMAddIncoming(k, (llval[]){c->lo}, &from, 1);
+  llval is_room = LLVMBuildICmp(e->b, LLVMIntSGE, room, const_i64(e->u, a->count), "");
+  LLVMBuildCondBr(e->b, is_room, some, rest);
+  build_at(e, some);
+  bool is_main = e->is_main;
+  if (is_main) e->k->ahead += a->loads;
+  e->is_main = false; // the rest counts the others
+  for (a->at = 0; a->at < a->count; a->at++) {
+    llval now = LLVMBuildNSWAdd(e->b, k, const_i64(e->u, a->at), "");
+    e->wide[i - e->first] = now;
+    set_counter(e, i, LLVMBuildTrunc(e->b, now, e->u->scalars[in->type], ""));
+    e->ahead = a;
+    if (a->at) e->open[depth].next = build_block(e, "next"); // the first copy has the loop's own
+    emit_range(e, i + 1, in->arg[3], e->open[depth].next);
+    e->ahead = NULL;
+    build_go(e, e->open[depth].next);
+    build_at(e, e->open[depth].next);
+  }
+  e->is_main = is_main;
+  llval next = LLVMBuildNSWAdd(e->b, k, const_i64(e->u, a->count), "");
+  llblock latch = LLVMGetInsertBlock(e->b);
+  build_go(e, head);
+  LLVMAddIncoming(k, &next, &latch, 1);
+  build_at(e, rest);
+  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, k, c->hi, ""), one, through);
+  build_at(e, one);
+  e->open[depth].next = build_block(e, "next");
+  emit_count(e, i, &(counting){.lo = k, .hi = c->hi, .step = c->step}, NULL, false);
+  build_go(e, through);
+  build_at(e, through);
+}
+
 // Small loops that may run long look at the flag once in so many iterations.
 enum { CHUNK = 1024 };
 
@@ -307,7 +352,7 @@ static bool has_loop_inside(const emitter *e, uint32_t i) {
   return false;
 }
 
-static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval before) {
+static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval before, ahead *a) {
   llblock head = build_block(e, "chunk"), on = build_block(e, "next_chunk");
   llblock from = LLVMGetInsertBlock(e->b), exit = e->open[e->depth - 1].exit;
   build_go(e, head);
@@ -319,7 +364,10 @@ static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval befor
   llval is_last = LLVMBuildICmp(e->b, LLVMIntSGE, end, all->hi, "");
   counting c = {
       .lo = lo, .hi = LLVMBuildSelect(e->b, is_last, all->hi, end, ""), .step = all->step};
-  emit_count(e, i, &c, before, false);
+  if (a)
+    emit_count_ahead(e, i, &c, a);
+  else
+    emit_count(e, i, &c, before, false);
   LLVMBuildCondBr(e->b, is_last, exit, on);
   build_at(e, on);
   build_poll(e);
@@ -338,8 +386,9 @@ static void emit_counted_for(emitter *e, uint32_t i, llval before) {
   llblock start = build_block(e, "begin"), exit = loop->exit;
   LLVMBuildCondBr(e->b, begins(e, &c), start, exit);
   build_at(e, start);
+  ahead a;
   if (is_chunked) {
-    emit_chunks(e, i, &c, before);
+    emit_chunks(e, i, &c, before, ahead_plan(e, i, &a) ? &a : NULL);
   } else {
     emit_count(e, i, &c, before, polls);
     build_go(e, exit);

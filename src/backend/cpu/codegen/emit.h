@@ -71,9 +71,9 @@ typedef struct kernel {
   llval is_alone;          // i1, once asked for
   bool *is_own;            // per buffer: an element is written by the invocation of its number only
   bool *is_used;           // per operation of the body: something uses its value
-  bool is_large; // so much code that LLVM has to be spared
+  bool is_large;           // so much code that LLVM has to be spared
   uint64_t scratch_bytes;
-  uint32_t accesses[ACCESS_CLASSES], checked; // counted by the main version
+  uint32_t accesses[ACCESS_CLASSES], checked, ahead; // counted by the main version
   LLVMMetadataRef subprogram;
 } kernel;
 
@@ -132,6 +132,7 @@ typedef struct emitter {
   bool is_main;    // counts what it does
   bool is_resumed; // code may be entered behind any barrier: values that cross are in memory
   struct resumption *resumption;
+  struct ahead *ahead; // the loop around whose loads run ahead of it, or NULL
 } emitter;
 
 // ---- build.c: small things ----------------------------------------------------------------------

@@ -76,5 +76,7 @@ int64_t guards_constant(const guards *g, ref r); // as forms have it: the closes
 // scalar indices, of any for those that can be computed from x alone.
 llval guards_index(const guards *g, const emitter *e, ref index, unsigned row, unsigned lane);
 bool guards_can_index(const guards *g, const emitter *e, ref index); // from x alone
+// How much more guards_index gives for the next value of a loop's counter; false: not a constant.
+bool guards_step(const guards *g, const emitter *e, ref index, uint32_t loop, int64_t *step);
 
 #endif

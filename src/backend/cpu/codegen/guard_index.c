@@ -86,3 +86,50 @@ bool guards_can_index(const guards *g, const emitter *e, ref index) {
     return true;
   }
 }
+
+// Sums wrap, as those of guards_index do.
+static bool arithmetic_step(const guards *g, const emitter *e, const inst *in, uint32_t loop,
+                            int64_t *step) {
+  int64_t x, y;
+  if (!guards_step(g, e, in->arg[0], loop, &x)) return false;
+  if (in->op == VYRE_OP_NEG) {
+    *step = (int64_t)(0 - (uint64_t)x);
+    return true;
+  }
+  if (in->op == VYRE_OP_SHL) {
+    unsigned by = (unsigned)range_of(&e->k->known, in->arg[1]).lo & (type_bits(in->type) - 1);
+    *step = (int64_t)((uint64_t)x << by);
+    return true;
+  }
+  if (!guards_step(g, e, in->arg[1], loop, &y)) return false;
+  *step = (int64_t)(in->op == VYRE_OP_SUB ? (uint64_t)x - (uint64_t)y : (uint64_t)x + (uint64_t)y);
+  if (in->op == VYRE_OP_ADD || in->op == VYRE_OP_SUB || (!x && !y)) return true;
+  ref factor = in->arg[x ? 1 : 0];
+  if ((x && y) || !ref_is_const(factor)) return false;
+  *step = (int64_t)((uint64_t)(x ? x : y) * (uint64_t)guards_constant(g, factor));
+  return true;
+}
+
+// The cases are those of guards_index.
+bool guards_step(const guards *g, const emitter *e, ref index, uint32_t loop, int64_t *step) {
+  *step = 0;
+  if (ref_is_const(index) || guards_is_fixed(g, index)) return true;
+  if (e->keep || g->state[at(g, index)] != HAS_FORM) return false;
+  const inst *in = &e->p->code[index];
+  switch (in->op) {
+  case VYRE_OP_GLOBAL_ID:
+  case VYRE_OP_LOCAL_ID: return true;
+  case VYRE_OP_FOR: *step = index == loop; return true;
+  case VYRE_OP_GET: return guards_step(g, e, e->p->code[in->arg[0]].arg[0], loop, step);
+  case VYRE_OP_COPY: return guards_step(g, e, in->arg[0], loop, step);
+  case VYRE_OP_CONVERT:
+    if (type_bits(in->type) > type_bits(ref_type(e->p, in->arg[0])) &&
+        !g->is_followed[at(g, index)])
+      return false;
+    return guards_step(g, e, in->arg[0], loop, step);
+  case VYRE_OP_MIN:
+  case VYRE_OP_MAX:
+    return guards_step(g, e, in->arg[g->assume[at(g, index)] == ASSUME_SECOND], loop, step);
+  default: return arithmetic_step(g, e, in, loop, step); // it has a form
+  }
+}

@@ -5,6 +5,7 @@
 // index to be inside, a load out of bounds reads element 0 instead, which is always there (an empty
 // buffer points to zeros), and gives zero.
 #include "backend/cpu/codegen/access.h"
+#include "backend/cpu/codegen/ahead.h"
 #include "backend/cpu/codegen/guard.h"
 
 static llval zero_of(const emitter *e, const place *p, bool is_vector) {
@@ -125,6 +126,11 @@ void emit_load(emitter *e, uint32_t i) {
   const inst *in = &e->p->code[i];
   if (mem_space(in->arg[0]) == MEM_PRIVATE) {
     private_load(e, i);
+    return;
+  }
+  llval early = ahead_value(e, i);
+  if (early) {
+    value_set(e, i, 0, early);
     return;
   }
   place p = place_of(e, in->arg[0]);

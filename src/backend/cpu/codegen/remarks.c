@@ -67,6 +67,9 @@ void write_remarks(const kernel *k, const plan *plan) {
   strbuf_printf(out, "%s: %u %s along %c\n", name, plan->width, plan->width == 1 ? "lane" : "lanes",
                 "xyz"[k->region->lanes]);
   write_accesses(k, out);
+  if (k->ahead)
+    strbuf_printf(out, "%s: %u of them read for several iterations of a loop at once\n", name,
+                  k->ahead);
   if (plan->is_large)
     strbuf_printf(out, "%s: one lane: as vectors it would be too much code\n", name);
   const guards *g = plan->rows > 1 ? &plan->jam_guards : &plan->guards;

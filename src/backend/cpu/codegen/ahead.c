@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+//
+// Loads that run ahead of their loop. A loop over k that reads a[row * n + k], where lanes are
+// rows, reads one element of each of as many lines of memory as there are lanes, and comes back to
+// each line for the next one. Here it takes several iterations at a time: each lane's next elements
+// are read at once, as a vector along k, and are turned in registers into vectors along the lanes,
+// one for each iteration. Lanes compute in the same order as before, hence the same bits.
+//
+// What is read ahead is what the iterations would read: all of them run, because nobody leaves the
+// loop, and nothing in it writes what is read.
+#include "backend/cpu/codegen/ahead.h"
+
+#include "backend/cpu/codegen/access.h"
+#include "backend/cpu/codegen/guard.h"
+
+enum { MOST_COPIED = 400, MOST_LOADS = 2 };
+
+// ---- whether ------------------------------------------------------------------------------------
+
+static bool is_left_alone(const inst *in) {
+  return in->op == VYRE_OP_BREAK || in->op == VYRE_OP_CONTINUE || in->op == VYRE_OP_RETURN ||
+         in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE || in->op == VYRE_OP_BARRIER;
+}
+
+static bool is_written(const emitter *e, uint32_t loop, uint32_t mem) {
+  for (uint32_t i = loop + 1; i < e->p->code[loop].arg[3]; i++) {
+    const inst *in = &e->p->code[i];
+    bool writes = in->op == VYRE_OP_STORE || op_is_atomic(in->op);
+    if (writes && in->arg[0] == mem) return true;
+  }
+  return false;
+}
+
+// An access of its own line for each lane, whose index is one more in the next iteration.
+static bool runs_ahead(const emitter *e, uint32_t loop, uint32_t i) {
+  const inst *in = &e->p->code[i];
+  int64_t step;
+  if (in->op != VYRE_OP_LOAD || mem_space(in->arg[0]) != MEM_BUFFER || is_uniform(e, in->arg[1]))
+    return false;
+  unsigned bytes = type_bytes(e->p->buffers[mem_index(in->arg[0])].type);
+  return (bytes == 4 || bytes == 8) && access_class_of(e, i) == ACCESS_STEPS &&
+         guards_step(e->guards, e, in->arg[1], loop, &step) && step == 1 &&
+         !is_written(e, loop, in->arg[0]);
+}
+
+// How many elements of a type a register of the target has; 1 when that is no use.
+static unsigned register_elements(const emitter *e, unsigned bytes) {
+  unsigned count = e->u->target->vector_bits / 8 / bytes;
+  return count >= 2 && count <= MOST_AHEAD && e->width % count == 0 ? count : 1;
+}
+
+bool ahead_plan(const emitter *e, uint32_t loop, ahead *out) {
+  const inst *in = &e->p->code[loop];
+  uint64_t step = ref_is_const(in->arg[2]) ? e->p->consts[ref_index(in->arg[2])].bits : 0;
+  *out = (ahead){.loop = loop, .count = MOST_AHEAD};
+  if (e->width == 1 || e->rows > 1 || e->exec || e->keep || !e->guards || step != 1) return false;
+  uint32_t depth = 0;
+  for (uint32_t i = loop + 1; i < in->arg[3]; i++) {
+    const inst *body = &e->p->code[i];
+    if (is_left_alone(body)) return false;
+    if (body->op == VYRE_OP_IF) depth++;
+    if (body->op == VYRE_OP_END) depth--;
+    if (depth || out->loads == MOST_LOADS || !runs_ahead(e, loop, i)) continue;
+    unsigned count = register_elements(e, type_bytes(e->p->buffers[mem_index(body->arg[0])].type));
+    if (count < out->count) out->count = count;
+    out->load[out->loads++] = i;
+  }
+  return out->loads && out->count > 1 && out->count * (in->arg[3] - loop) <= MOST_COPIED;
+}
+
+// ---- squares that are turned --------------------------------------------------------------------
+
+typedef struct square {
+  const emitter *e;
+  llval *rows; // of `count` elements each
+  unsigned count, block;
+} square;
+
+static llval shuffle(const square *s, llval x, llval y, const unsigned *from) {
+  llval lanes[MOST_AHEAD];
+  for (unsigned i = 0; i < s->count; i++) lanes[i] = LLVMConstInt(s->e->u->i32, from[i], false);
+  return LLVMBuildShuffleVector(s->e->b, x, y, LLVMConstVector(lanes, s->count), "");
+}
+
+// Inside of blocks of 128 bits, which all of the machine's shuffles can do: the first halves of two
+// rows' blocks alternate by `step` elements, and their second halves.
+static void turn_in_blocks(square *s, unsigned row, unsigned step) {
+  unsigned first[MOST_AHEAD], second[MOST_AHEAD];
+  for (unsigned i = 0; i < s->count; i++) {
+    unsigned in_block = i % s->block, turn = in_block / step;
+    unsigned from = i - in_block + turn / 2 * step + in_block % step + (turn % 2) * s->count;
+    first[i] = from;
+    second[i] = from + s->block / 2;
+  }
+  llval x = s->rows[row], y = s->rows[row + step];
+  s->rows[row] = shuffle(s, x, y, first);
+  s->rows[row + step] = shuffle(s, x, y, second);
+}
+
+// Whole blocks change places between two rows.
+static void turn_blocks(square *s, unsigned row, unsigned step) {
+  unsigned first[MOST_AHEAD], second[MOST_AHEAD];
+  for (unsigned i = 0; i < s->count; i++) {
+    bool is_upper = i & step;
+    first[i] = is_upper ? s->count + i - step : i;
+    second[i] = is_upper ? s->count + i : i + step;
+  }
+  llval x = s->rows[row], y = s->rows[row + step];
+  s->rows[row] = shuffle(s, x, y, first);
+  s->rows[row + step] = shuffle(s, x, y, second);
+}
+
+static void turn_square(square *s) {
+  for (unsigned step = 1; step < s->count; step *= 2)
+    for (unsigned row = 0; row < s->count; row++) {
+      if (row & step) continue;
+      if (step < s->block)
+        turn_in_blocks(s, row, step);
+      else
+        turn_blocks(s, row, step);
+    }
+}
+
+// Where a column is then: inside of blocks the bits of its number are the other way round.
+static unsigned column_at(const square *s, unsigned column) {
+  unsigned at = column / s->block * s->block;
+  for (unsigned bit = 1; bit < s->block; bit *= 2)
+    if (column & bit) at += s->block / 2 / bit;
+  return at;
+}
+
+// ---- loading ------------------------------------------------------------------------------------
+
+// Two halves, or what was there and one more.
+static llval joined(const emitter *e, llval x, llval y, unsigned x_count, unsigned y_count) {
+  if (!x) return y;
+  llval lanes[64], wider = y;
+  if (x_count > y_count) { // both operands of a shuffle are as wide
+    for (unsigned i = 0; i < x_count; i++)
+      lanes[i] = LLVMConstInt(e->u->i32, i < y_count ? i : 0, false);
+    wider = LLVMBuildShuffleVector(e->b, y, LLVMGetPoison(LLVMTypeOf(y)),
+                                   LLVMConstVector(lanes, x_count), "");
+  }
+  for (unsigned i = 0; i < x_count + y_count; i++) lanes[i] = LLVMConstInt(e->u->i32, i, false);
+  return LLVMBuildShuffleVector(e->b, x, wider, LLVMConstVector(lanes, x_count + y_count), "");
+}
+
+// `count` elements of each lane, as vectors along the lanes.
+static void load_ahead(const emitter *e, uint32_t i, unsigned count, llval *out) {
+  const inst *in = &e->p->code[i];
+  place p = place_of(e, in->arg[0]);
+  unsigned bytes = type_bytes(p.type);
+  lltype type = LLVMVectorType(p.element, count);
+  llval rows[MOST_AHEAD];
+  square s = {.e = e, .rows = rows, .count = count, .block = 16 / bytes};
+  if (s.block > count) s.block = count;
+  for (unsigned j = 0; j < count; j++) out[j] = NULL;
+  for (unsigned lane = 0; lane < e->width; lane += count) {
+    for (unsigned j = 0; j < count; j++) {
+      llval at = place_at(e, &p, guards_index(e->guards, e, in->arg[1], 0, lane + j));
+      rows[j] = LLVMBuildLoad2(e->b, type, at, "");
+      LLVMSetAlignment(rows[j], bytes);
+      kernel_mark(e->k, rows[j], p.mem);
+    }
+    turn_square(&s);
+    for (unsigned j = 0; j < count; j++)
+      out[j] = joined(e, out[j], rows[column_at(&s, j)], lane, count);
+  }
+}
+
+llval ahead_value(const emitter *e, uint32_t op) {
+  ahead *a = e->ahead;
+  for (unsigned i = 0; a && i < a->loads; i++) {
+    if (a->load[i] != op) continue;
+    if (!a->at) load_ahead(e, op, a->count, a->values[i]);
+    return a->values[i][a->at];
+  }
+  return NULL;
+}
