@@ -183,10 +183,55 @@ static void a_batch_that_fails_in_the_middle_leaves_nothing(void **state) {
   store_close(s);
 }
 
+// Every column of every row, of more rows than fit a first guess: 8 of each key are kept, the
+// latest first.
+static void decisions_come_back_as_they_were(void **state) {
+  (void)state;
+  enum { CLASSES = 40, OF_A_KEY = 10, KEPT = 8 };
+  store *s = open_at(scratch_path("decisions.db"), 1000);
+  uint8_t fingerprint[32] = {7};
+  for (uint32_t i = 0; i < CLASSES * OF_A_KEY; i++) {
+    store_decision d = {.fingerprint = fingerprint,
+                        .size_class = i % CLASSES,
+                        .work = "n:3",
+                        .op = "op",
+                        .device = "device",
+                        .variant = "variant",
+                        .build = "build",
+                        .reason = "reason",
+                        .samples = 3 * i,
+                        .mean_ns = 5 * i,
+                        .spread_ns = 7 * i,
+                        .others = "others"};
+    must_append(s, &(store_batch){.decisions = &d, .decision_count = 1});
+  }
+  arena memory = ARENA_INIT;
+  store_decision_row *rows;
+  uint32_t count;
+  assert_int_equal(store_load_decisions(s, fingerprint, &memory, &rows, &count, NULL), VYRE_OK);
+  assert_int_equal(count, CLASSES * KEPT);
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t number = i / KEPT + (OF_A_KEY - 1 - i % KEPT) * CLASSES;
+    assert_int_equal(rows[i].size_class, i / KEPT);
+    assert_int_equal(rows[i].samples, 3 * number);
+    assert_int_equal(rows[i].mean_ns, 5 * number);
+    assert_int_equal(rows[i].spread_ns, 7 * number);
+    assert_true(rows[i].date > 0);
+    const char *const texts[] = {rows[i].work,  rows[i].op,     rows[i].device, rows[i].variant,
+                                 rows[i].build, rows[i].reason, rows[i].others};
+    static const char *const wanted[] = {"n:3",   "op",     "device", "variant",
+                                         "build", "reason", "others"};
+    for (int k = 0; k < 7; k++) assert_string_equal(texts[k], wanted[k]);
+  }
+  arena_free(&memory);
+  store_close(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_table_forgets_its_oldest_keys),
       cmocka_unit_test(between_prunings_nothing_is_forgotten),
+      cmocka_unit_test(decisions_come_back_as_they_were),
       cmocka_unit_test(a_batch_that_fails_in_the_middle_leaves_nothing),
   };
   return cmocka_run_group_tests(tests, scratch_dir_make, scratch_dir_remove);
