@@ -22,7 +22,7 @@ struct check {
 
 // 300 answers without a fault say, with 95 % confidence, that less than one in a hundred is wrong:
 // up to there each one is compared, and then half as many after every 16.
-enum { ALL_UP_TO = 320, HALVED_AFTER = 16, MOST_HALVINGS = 20 };
+enum { HALVED_AFTER = 16, MOST_HALVINGS = 20 };
 enum { MAX_WAITING = 32, SHARE = 25, COPY_SHARE = 20, BEHIND = 4 };
 #define MAX_BYTES    ((uint64_t)64 << 20)
 #define NEVER        (UINT64_MAX / 2)
@@ -34,16 +34,15 @@ enum { MAX_WAITING = 32, SHARE = 25, COPY_SHARE = 20, BEHIND = 4 };
 // part in so many of the time that the code runs; and as long as the caller waits hardly longer
 // than before the code was adopted, up to this much.
 enum { AT_ONCE_SHARE = 50 };
-#define CHEAP_NS        UINT64_C(10000)
-#define AT_ONCE_NS      UINT64_C(20000000)
-#define NOT_YET_GAIN_NS UINT64_C(1000000000)
+#define CHEAP_NS   UINT64_C(10000)
+#define AT_ONCE_NS UINT64_C(20000000)
 // Where a check takes less, the next dispatch is slower for what ran between it and the one before.
 #define DISTURBED_NS UINT64_C(100000)
 
 static uint64_t gap(const code *c) {
   uint64_t passed = atomic_load_explicit(&((code *)c)->checks, memory_order_relaxed);
-  if (passed < ALL_UP_TO) return 1;
-  uint64_t halvings = (passed - ALL_UP_TO) / HALVED_AFTER;
+  if (passed < CHECK_ALL_UP_TO) return 1;
+  uint64_t halvings = (passed - CHECK_ALL_UP_TO) / HALVED_AFTER;
   return UINT64_C(1) << (halvings < MOST_HALVINGS ? halvings : MOST_HALVINGS);
 }
 
@@ -83,7 +82,7 @@ static bool is_for_now(vyre_kernel *k, const plan *p, variant *v, const vyre_dis
   uint64_t usual = count ? total / count : 0, before = atomic_load(&q->before_ns);
   if (spent + cost < AT_ONCE_NS || spent + cost < total / AT_ONCE_SHARE) return true;
   if (cost < CHEAP_NS && gap(v->code) > 1) return true;
-  return cost + usual < before + before / 4 && spent < NOT_YET_GAIN_NS;
+  return cost + usual < before + before / 4 && spent < CHECK_AT_ONCE_NS;
 }
 
 // After its first second a code may cost one part in SHARE of the time it runs.

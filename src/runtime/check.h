@@ -11,6 +11,9 @@
 
 #include "runtime/plan.h"
 
+enum { CHECK_ALL_UP_TO = 320 };               // answers of a code; later fewer and fewer
+#define CHECK_AT_ONCE_NS UINT64_C(1000000000) // that dispatches spend on those of one code, at most
+
 typedef struct check check;
 
 static inline bool check_is_due(const variant *v) {
