@@ -16,21 +16,12 @@ static bool gives_type(vyre_op op, vyre_type t) {
   case RULE_CONVERT:
   case RULE_COPY: return true;
   case RULE_NONE: // no values that are computed
-  case RULE_PARAM:
-  case RULE_LEN:
-  case RULE_AXIS:
+  case RULES_LAUNCH:
   case RULE_LOAD:
-  case RULE_STORE:
   case RULE_ATOMIC:
-  case RULE_VAR:
   case RULE_GET:
-  case RULE_SET:
-  case RULE_ARRAY:
-  case RULE_COND:
-  case RULE_FOR:
-  case RULE_FLAG:
-  case RULE_WORD:
-  case RULE_STORE_WORD: break;
+  case RULES_STATEMENT:
+  case RULES_LOWERED: break;
   }
   return false;
 }
@@ -255,27 +246,15 @@ static vyre_type operand_type(generator *g, vyre_op op, vyre_type type) {
     return from;
   }
   case RULE_NONE:
-  case RULE_ARITH:
-  case RULE_INT:
-  case RULE_BITS:
-  case RULE_FLOAT:
+  case RULES_IN_ONE_TYPE:
   case RULE_SELECT:
   case RULE_COPY:
-  case RULE_PARAM:
-  case RULE_LEN:
-  case RULE_AXIS:
+  case RULES_LAUNCH:
   case RULE_LOAD:
-  case RULE_STORE:
   case RULE_ATOMIC:
-  case RULE_VAR:
   case RULE_GET:
-  case RULE_SET:
-  case RULE_ARRAY:
-  case RULE_COND:
-  case RULE_FOR:
-  case RULE_FLAG:
-  case RULE_WORD:
-  case RULE_STORE_WORD: break;
+  case RULES_STATEMENT:
+  case RULES_LOWERED: break;
   }
   return type;
 }

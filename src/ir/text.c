@@ -8,10 +8,7 @@ const text_rule text_rules[TEXT_CODE_COUNT] = {
 
 text_demand text_slot_demand(vyre_op op, int slot) {
   switch ((op_rule)op_table[op].rule) {
-  case RULE_ARITH:
-  case RULE_INT:
-  case RULE_BITS:
-  case RULE_FLOAT:
+  case RULES_IN_ONE_TYPE:
   case RULE_EQUALITY:
   case RULE_ORDER:
   case RULE_COPY:
@@ -26,24 +23,17 @@ text_demand text_slot_demand(vyre_op op, int slot) {
   case RULE_NONE:
   case RULE_CONVERT:
   case RULE_BITCAST:
-  case RULE_PARAM:
-  case RULE_LEN:
-  case RULE_AXIS:
+  case RULES_LAUNCH:
   case RULE_GET:
   case RULE_ARRAY:
-  case RULE_FLAG:
-  case RULE_WORD:
-  case RULE_STORE_WORD: break;
+  case RULES_LOWERED: break;
   }
   return DEMAND_NONE;
 }
 
 bool text_result_in_group(vyre_op op) {
   switch ((op_rule)op_table[op].rule) {
-  case RULE_ARITH:
-  case RULE_INT:
-  case RULE_BITS:
-  case RULE_FLOAT:
+  case RULES_IN_ONE_TYPE:
   case RULE_COPY:
   case RULE_SELECT: return true;
   case RULE_NONE:
@@ -51,21 +41,12 @@ bool text_result_in_group(vyre_op op) {
   case RULE_ORDER:
   case RULE_CONVERT:
   case RULE_BITCAST:
-  case RULE_PARAM:
-  case RULE_LEN:
-  case RULE_AXIS:
+  case RULES_LAUNCH:
   case RULE_LOAD:
-  case RULE_STORE:
   case RULE_ATOMIC:
-  case RULE_VAR:
   case RULE_GET:
-  case RULE_SET:
-  case RULE_ARRAY:
-  case RULE_COND:
-  case RULE_FOR:
-  case RULE_FLAG:
-  case RULE_WORD:
-  case RULE_STORE_WORD: break;
+  case RULES_STATEMENT:
+  case RULES_LOWERED: break;
   }
   return false;
 }

@@ -64,21 +64,11 @@ static vyre_type known_type(const parser *p, const inst *in, vyre_type element) 
   case RULE_LOAD:
   case RULE_ATOMIC: return element;
   case RULE_NONE:
-  case RULE_ARITH:
-  case RULE_INT:
-  case RULE_BITS:
-  case RULE_FLOAT:
+  case RULES_IN_ONE_TYPE:
   case RULE_SELECT:
   case RULE_COPY:
-  case RULE_STORE:
-  case RULE_VAR:
-  case RULE_SET:
-  case RULE_ARRAY:
-  case RULE_COND:
-  case RULE_FOR:
-  case RULE_FLAG:
-  case RULE_WORD:
-  case RULE_STORE_WORD: break;
+  case RULES_STATEMENT:
+  case RULES_LOWERED: break;
   }
   return VYRE_VOID;
 }

@@ -250,23 +250,13 @@ static void put_operation(printer *pr, uint32_t op) {
   case RULE_LOAD: put_element(pr, op); return;
   case RULE_ATOMIC: put_atomic(pr, op); return;
   case RULE_NONE:
-  case RULE_ARITH:
-  case RULE_INT:
-  case RULE_BITS:
-  case RULE_FLOAT:
+  case RULES_IN_ONE_TYPE:
   case RULE_EQUALITY:
   case RULE_ORDER:
   case RULE_SELECT:
   case RULE_COPY:
-  case RULE_STORE:
-  case RULE_VAR:
-  case RULE_SET:
-  case RULE_ARRAY:
-  case RULE_COND:
-  case RULE_FOR:
-  case RULE_FLAG:
-  case RULE_WORD:
-  case RULE_STORE_WORD: break;
+  case RULES_STATEMENT:
+  case RULES_LOWERED: break;
   }
   if (op_table[in->op].infix[0])
     put_infix(pr, op);

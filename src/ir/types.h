@@ -36,6 +36,16 @@ typedef enum op_rule {
   RULE_STORE_WORD, // u32 operands
 } op_rule;
 
+// For switches that treat these alike, or have nothing to say about them. A new rule is a warning
+// in every switch all the same.
+// clang-format off
+#define RULES_IN_ONE_TYPE RULE_ARITH: case RULE_INT: case RULE_BITS: case RULE_FLOAT
+#define RULES_LAUNCH RULE_PARAM: case RULE_LEN: case RULE_AXIS
+#define RULES_LOWERED RULE_FLAG: case RULE_WORD: case RULE_STORE_WORD
+#define RULES_STATEMENT \
+  RULE_STORE: case RULE_VAR: case RULE_SET: case RULE_ARRAY: case RULE_COND: case RULE_FOR
+// clang-format on
+
 enum {
   OPF_PURE = 1 << 0,
   OPF_COMM = 1 << 1,

@@ -3,6 +3,7 @@
 // Mathematical functions of OpenCL that are no operation of the IR, made of those that are. What is
 // made for float out of several rounded steps is computed in double and rounded once.
 #include "front/clang/builtin.h"
+#include "front/clang/formula.h"
 #include "front/clang/half.h"
 
 #include <math.h>
@@ -14,21 +15,6 @@ ref each_op(lowering *l, const ref *x, int what) {
                       : e_fma(l, x[0], x[1], x[2]);
 }
 
-static ref add(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_ADD, x, y);
-}
-static ref sub(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_SUB, x, y);
-}
-static ref mul(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_MUL, x, y);
-}
-static ref divide(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_DIV, x, y);
-}
-static ref lt(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_LT, x, y);
-}
 static ref absolute(lowering *l, ref x) {
   return e_unary(l, VYRE_OP_ABS, x);
 }
@@ -37,9 +23,6 @@ static ref negate(lowering *l, ref x) {
 }
 static ref number(lowering *l, ref like, double value) {
   return e_float(l, e_type(l, like), value);
-}
-static ref wide(lowering *l, ref x) {
-  return e_convert(l, VYRE_F64, x);
 }
 
 ref e_infinity(lowering *l, vyre_type type) {

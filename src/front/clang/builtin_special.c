@@ -3,27 +3,10 @@
 // erf, erfc, lgamma and tgamma, computed in double for every type. The polynomials are interpolated
 // at Chebyshev's points of their intervals and written in s, which goes over -1..1.
 #include "front/clang/builtin.h"
+#include "front/clang/formula.h"
 
-static ref add(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_ADD, x, y);
-}
-static ref sub(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_SUB, x, y);
-}
-static ref mul(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_MUL, x, y);
-}
-static ref over(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_DIV, x, y);
-}
-static ref lt(lowering *l, ref x, ref y) {
-  return e_binary(l, VYRE_OP_LT, x, y);
-}
 static ref number(lowering *l, double v) {
   return e_float(l, VYRE_F64, v);
-}
-static ref wide(lowering *l, ref x) {
-  return e_convert(l, VYRE_F64, x);
 }
 
 static ref polynomial(lowering *l, const double *c, int count, ref s) {
@@ -69,8 +52,8 @@ static ref erfc_far(lowering *l, ref a) {
   ref e = e_unary(l, VYRE_OP_EXP, e_unary(l, VYRE_OP_NEG, square));
   e = e_fma(l, e, e_unary(l, VYRE_OP_NEG, lost), e);
   ref middle = POLYNOMIAL(l, MIDDLE, sub(l, a, number(l, 2)));
-  ref s = sub(l, over(l, number(l, 18), square), number(l, 1));
-  ref far = over(l, POLYNOMIAL(l, FAR, s), a);
+  ref s = sub(l, divide(l, number(l, 18), square), number(l, 1));
+  ref far = divide(l, POLYNOMIAL(l, FAR, s), a);
   return mul(l, e, e_select(l, lt(l, a, number(l, 3)), middle, far));
 }
 
@@ -116,7 +99,7 @@ static shifted shift_up(lowering *l, ref a) {
 }
 
 static ref series(lowering *l, ref z) {
-  ref inverse = over(l, number(l, 1), z);
+  ref inverse = divide(l, number(l, 1), z);
   return mul(l, inverse, POLYNOMIAL(l, STIRLING, mul(l, inverse, inverse)));
 }
 
@@ -133,7 +116,7 @@ static ref log_gamma(lowering *l, ref a) {
 
 // gamma(-a) gamma(a) = -pi / (a sin(pi a))
 static ref reflected(lowering *l, ref a) {
-  return over(l, number(l, PI), mul(l, a, each_sinpi(l, &a, 0)));
+  return divide(l, number(l, PI), mul(l, a, each_sinpi(l, &a, 0)));
 }
 
 static ref lgamma_of(lowering *l, ref x) {
@@ -178,18 +161,18 @@ static ref gamma_up(lowering *l, ref a) {
   ref tail = e_unary(l, VYRE_OP_EXP, series(l, s.z));
   tail = e_fma(l, tail, mul(l, s.lost, e_unary(l, VYRE_OP_LOG, s.z)), tail);
   ref made = mul(l, power, e_unary(l, VYRE_OP_EXP, e_unary(l, VYRE_OP_NEG, s.z)));
-  made = over(l, mul(l, mul(l, made, tail), number(l, ROOT_2PI)), s.product);
+  made = divide(l, mul(l, mul(l, made, tail), number(l, ROOT_2PI)), s.product);
   return mul(l, made, power);
 }
 
 ref each_tgamma(lowering *l, const ref *x, int what) {
   (void)what;
   ref w = wide(l, x[0]), a = e_unary(l, VYRE_OP_ABS, w), zero = number(l, 0), up = gamma_up(l, a);
-  ref below = e_unary(l, VYRE_OP_NEG, over(l, reflected(l, a), up));
+  ref below = e_unary(l, VYRE_OP_NEG, divide(l, reflected(l, a), up));
   ref is_whole = e_binary(l, VYRE_OP_EQ, w, e_unary(l, VYRE_OP_FLOOR, w));
-  below = e_select(l, is_whole, over(l, zero, zero), below); // a pole, or minus infinity: NaN
+  below = e_select(l, is_whole, divide(l, zero, zero), below); // a pole, or minus infinity: NaN
   ref made = e_select(l, lt(l, w, zero), below, up);
-  ref at_zero = over(l, number(l, 1), w); // with its sign
+  ref at_zero = divide(l, number(l, 1), w); // with its sign
   made = e_select(l, e_binary(l, VYRE_OP_EQ, w, zero), at_zero, made);
   return e_convert(l, e_type(l, x[0]), made);
 }
