@@ -25,6 +25,8 @@
 
 #include <cmocka.h>
 
+#include "../loaded_kernel.h"
+
 enum { COUNT = 64 };
 
 static const char text[] = "program steps(a: u32, n: u32)\n"
@@ -98,9 +100,6 @@ static void take_notice(void *context, const char *message) {
 }
 
 static vyre_kernel *start(vyre_runtime **rt, vyre_runtime_options options) {
-  vyre_error error;
-  vyre_program *p;
-  vyre_kernel *k = NULL;
   fake_backend = ref_backend;
   fake_backend.id = "fake";
   fake_backend.dispatch = fake_dispatch;
@@ -110,16 +109,7 @@ static vyre_kernel *start(vyre_runtime **rt, vyre_runtime_options options) {
   fake.dispatches = 0;
   fake.fails = fake.is_slow = fake.lies_when_special = false;
   options.notice = take_notice;
-  if (vyre_program_parse(text, strlen(text), "test", &p, &error) ||
-      vyre_runtime_new(&options, rt, &error) || vyre_runtime_load(*rt, p, &k, &error))
-    fail_msg("%s", error.message);
-  vyre_program_release(p);
-  return k;
-}
-
-static void finish(vyre_runtime *rt) {
-  vyre_runtime_free(rt);
-  backend_set_extra(NULL);
+  return load_text(text, &options, rt);
 }
 
 typedef struct request { // all that a submitted dispatch needs until it is done

@@ -21,6 +21,8 @@
 
 #include <cmocka.h>
 
+#include "../loaded_kernel.h"
+
 enum { MOST = 1024 };
 
 // The usual passes have something to do, so there is more than one code.
@@ -93,9 +95,6 @@ static backend told_backend;
 
 static vyre_kernel *start(vyre_runtime **rt) {
   vyre_runtime_options options = {.backend = "told", .learn_after = 2, .no_store = true};
-  vyre_program *p;
-  vyre_kernel *k = NULL;
-  vyre_error error;
   told_backend = ref_backend;
   told_backend.id = "told";
   told_backend.dispatch = told_dispatch;
@@ -107,16 +106,7 @@ static vyre_kernel *start(vyre_runtime **rt) {
   for (int i = 0; i < CODES; i++) takes_ns[i] = 2000000;
   takes_ns[1] = 900000;
   takes_ns[2] = 800000;
-  if (vyre_program_parse(text, strlen(text), "test", &p, &error) ||
-      vyre_runtime_new(&options, rt, &error) || vyre_runtime_load(*rt, p, &k, &error))
-    fail_msg("%s", error.message);
-  vyre_program_release(p);
-  return k;
-}
-
-static void finish(vyre_runtime *rt) {
-  vyre_runtime_free(rt);
-  backend_set_extra(NULL);
+  return load_text(text, &options, rt);
 }
 
 // ---- dispatching --------------------------------------------------------------------------------

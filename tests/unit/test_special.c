@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include "../loaded_kernel.h"
+
 enum { COUNT = 16 };
 
 static const char text[] = "program test.sum(a: i32, n: i32)\n"
@@ -81,9 +83,6 @@ static backend told_backend;
 static vyre_kernel *start(vyre_runtime **rt) {
   vyre_runtime_options options = {
       .backend = "told", .specialise = true, .learn_after = 1000000, .no_store = true};
-  vyre_program *p;
-  vyre_kernel *k = NULL;
-  vyre_error error;
   told_backend = ref_backend;
   told_backend.id = "told";
   told_backend.dispatch = told_dispatch;
@@ -93,16 +92,7 @@ static vyre_kernel *start(vyre_runtime **rt) {
   speed.special_ns = 20000;
   speed.compile_ns = 100000;
   speed.compiled = speed.slow_at = speed.lies_from = 0;
-  if (vyre_program_parse(text, strlen(text), "test", &p, &error) ||
-      vyre_runtime_new(&options, rt, &error) || vyre_runtime_load(*rt, p, &k, &error))
-    fail_msg("%s", error.message);
-  vyre_program_release(p);
-  return k;
-}
-
-static void finish(vyre_runtime *rt) {
-  vyre_runtime_free(rt);
-  backend_set_extra(NULL);
+  return load_text(text, &options, rt);
 }
 
 // Whether the answer came from code for these arguments alone.
