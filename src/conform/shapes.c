@@ -20,7 +20,7 @@ const char *shapes_name(uint32_t kind) {
 
 // ---- what is launched ---------------------------------------------------------------------------
 
-enum { MAX_REGIONS = 2, MAX_BODIES = 2 };
+enum { MAX_REGIONS = 2, MAX_BODIES = 2, MOST_WITH_LOOPS = 8000 };
 
 typedef struct region_plan {
   uint32_t bodies[MAX_BODIES], body_count;
@@ -73,6 +73,12 @@ static void choose_workgroup(maker *m, region_plan *p) {
     if (p->is_rigid) p->grid[k] = groups * p->workgroup[k];
   }
   for (int k = 0; k < 3; k++) p->total *= p->grid[k];
+  // Whole workgroups of a short axis are many more invocations: what has loops would not end.
+  uint32_t last = p->rank - 1, size = p->workgroup[last];
+  if (!(p->needs & NEEDS_LOOPS) || p->total <= MOST_WITH_LOOPS) return;
+  uint64_t others = p->total / p->grid[last], groups = MOST_WITH_LOOPS / others / size;
+  p->grid[last] = (groups ? groups : 1) * size;
+  p->total = others * p->grid[last];
 }
 
 static void plan_region(maker *m, uint32_t kinds, region_plan *p) {

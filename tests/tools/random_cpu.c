@@ -93,6 +93,7 @@ static void run_seed(board *b, uint64_t seed) {
     trial_fini(&c.trial);
   }
   if (d.verdict == DIFFERENT) fail(b, seed, &d);
+  if (d.verdict == UNUSABLE) printf("seed %" PRIu64 ": %s\n", seed, d.text), fflush(stdout);
   atomic_fetch_add(&b->declined, d.verdict == DECLINED);
   atomic_fetch_add(&b->unusable, d.verdict == UNUSABLE);
   atomic_fetch_add(&b->done, 1);
