@@ -127,15 +127,7 @@ static bool can_be_common(const splitter *s, uint32_t i) {
   case OPS_MEMORY:
   case VYRE_OP_SET:
   case VYRE_OP_ARRAY:
-  case VYRE_OP_IF:
-  case VYRE_OP_ELSE:
-  case VYRE_OP_WHILE:
-  case VYRE_OP_DO:
-  case VYRE_OP_END:
-  case VYRE_OP_BREAK:
-  case VYRE_OP_CONTINUE:
-  case VYRE_OP_RETURN:
-  case VYRE_OP_BARRIER:
+  case OPS_FLOW:
   case OPS_NONE: return false;
   }
   for (int k = 0; k < op_table[in->op].operand_count; k++)

@@ -69,10 +69,13 @@
 #define OPS_STATE \
   VYRE_OP_VAR: case VYRE_OP_GET: case VYRE_OP_SET: case VYRE_OP_ARRAY
 
+// Control that has no value.
+#define OPS_FLOW \
+  VYRE_OP_IF: case VYRE_OP_ELSE: case VYRE_OP_WHILE: case VYRE_OP_DO: case VYRE_OP_END: case \
+  VYRE_OP_BREAK: case VYRE_OP_CONTINUE: case VYRE_OP_RETURN: case VYRE_OP_BARRIER
+
 #define OPS_STRUCTURE \
-  VYRE_OP_IF: case VYRE_OP_ELSE: case VYRE_OP_FOR: case VYRE_OP_WHILE: case VYRE_OP_DO: case \
-  VYRE_OP_END: case VYRE_OP_BREAK: case VYRE_OP_CONTINUE: case VYRE_OP_RETURN: case \
-  VYRE_OP_BARRIER
+  OPS_FLOW: case VYRE_OP_FOR
 
 // None of the public ones: no operation, or one of a lowered program (ir/lowered.def).
 #define OPS_NONE \

@@ -130,15 +130,7 @@ static ref rewrite(lowering *l, const inst *in) {
   case VYRE_OP_GROUP_ID:
   case OPS_AXIS_SIZES:
   case VYRE_OP_ARRAY: // went to `storage`
-  case VYRE_OP_IF:
-  case VYRE_OP_ELSE:
-  case VYRE_OP_WHILE:
-  case VYRE_OP_DO:
-  case VYRE_OP_END:
-  case VYRE_OP_BREAK:
-  case VYRE_OP_CONTINUE:
-  case VYRE_OP_RETURN:
-  case VYRE_OP_BARRIER:
+  case OPS_FLOW:
   case OPS_NONE: break;
   }
   return builder_emit(l->b, in);

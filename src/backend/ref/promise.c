@@ -63,15 +63,7 @@ bool promise_holds(const inst *in, vyre_type operand, const uint64_t args[4], ui
   case OPS_MATH:
   case OPS_LAUNCH:
   case OPS_STATE:
-  case VYRE_OP_IF:
-  case VYRE_OP_ELSE:
-  case VYRE_OP_WHILE:
-  case VYRE_OP_DO:
-  case VYRE_OP_END:
-  case VYRE_OP_BREAK:
-  case VYRE_OP_CONTINUE:
-  case VYRE_OP_RETURN:
-  case VYRE_OP_BARRIER:
+  case OPS_FLOW:
   case OPS_NONE: break;
   }
   VYRE_BUG("ref", "`%s` has no promise", op_table[in->op].name);
