@@ -9,17 +9,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "process.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { REPEATS = 7, LONG_KERNELS = 400, MOST_FILES = 200 };
 
@@ -31,21 +27,6 @@ static double median(double *times) {
       times[k - 1] = t;
     }
   return times[REPEATS / 2];
-}
-
-// A whole process; negative when it fails.
-static double process_ms(const char *const *args) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  uint64_t start = clock_now_ns();
-  pid_t child;
-  int status = 1;
-  if (posix_spawnp(&child, args[0], &actions, NULL, (char *const *)args, environ) == 0)
-    waitpid(child, &status, 0);
-  posix_spawn_file_actions_destroy(&actions);
-  return status == 0 ? (double)(clock_now_ns() - start) * 1e-6 : -1;
 }
 
 static double clang_ms(const char *path) {
@@ -145,15 +126,6 @@ static bool make_long_file(const char *path) {
 
 static int by_name(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-// `vyre` of the folder that this bench is in.
-static char *find_command(const char *self) {
-  strbuf s = {0};
-  const char *slash = strrchr(self, '/');
-  if (slash) strbuf_add(&s, self, (size_t)(slash - self) + 1);
-  strbuf_puts(&s, "vyre");
-  return strbuf_take(&s, NULL);
 }
 
 static int list_programs(const char *folder, char **paths) {

@@ -17,8 +17,9 @@ typedef struct walk {
   const region *region;
   const ranges *known;
   const uint8_t *assume;
-  const bool *is_plain; // per operation: its shape is given
-  uint32_t lanes;       // the axis that is called x
+  const bool *is_plain;  // per operation: its shape is given
+  const bool *is_steady; // per buffer: nobody writes it; NULL: loads at one index are one load
+  uint32_t lanes;        // the axis that is called x
   shapes *out;
   uint32_t open[LIMIT_OPEN]; // opening operations, outermost first
   uint32_t depth;
@@ -234,10 +235,16 @@ static void give(walk *w, uint32_t i, shape s) {
   w->changed = true;
 }
 
+// Whether all that load at one index get one value, with nobody writing in between.
+static bool is_one_load(const walk *w, uint32_t memory) {
+  return !w->is_steady || (mem_space(memory) == MEM_BUFFER && w->is_steady[mem_index(memory)]);
+}
+
 static shape shape_load(const walk *w, const inst *in) {
   uint8_t axes = of(w, in->arg[1]).axes;
-  if (mem_space(in->arg[0]) == MEM_PRIVATE) axes |= of(w, mem_index(in->arg[0])).axes;
-  return varying(axes);
+  if (mem_space(in->arg[0]) == MEM_PRIVATE)
+    return varying(axes | of(w, mem_index(in->arg[0])).axes);
+  return varying(is_one_load(w, in->arg[0]) ? axes : AXIS_ALL);
 }
 
 static void store(walk *w, const inst *in) {
@@ -351,6 +358,23 @@ bool shapes_compute_beside(arena *a, const vyre_program *p, const region *r, con
 bool shapes_compute_along(arena *a, const vyre_program *p, const region *r, const ranges *known,
                           uint32_t lanes, shapes *out) {
   walk w = {.p = p, .region = r, .known = known, .lanes = lanes, .out = out};
+  return find_shapes(a, &w, NULL);
+}
+
+static void find_steady(const vyre_program *p, const region *r, bool *is_steady) {
+  for (uint32_t i = 0; i < LIMIT_BUFFERS; i++) is_steady[i] = true;
+  for (uint32_t i = r->body.first; i < r->body.end; i++) {
+    const inst *in = &p->code[i];
+    bool is_write = in->op == VYRE_OP_STORE || op_is_atomic(in->op);
+    if (is_write && mem_space(in->arg[0]) == MEM_BUFFER) is_steady[mem_index(in->arg[0])] = false;
+  }
+}
+
+bool shapes_compute_apart(arena *a, const vyre_program *p, const region *r, const ranges *known,
+                          shapes *out) {
+  bool is_steady[LIMIT_BUFFERS];
+  find_steady(p, r, is_steady);
+  walk w = {.p = p, .region = r, .known = known, .is_steady = is_steady, .out = out};
   return find_shapes(a, &w, NULL);
 }
 

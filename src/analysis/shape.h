@@ -65,6 +65,10 @@ bool shapes_compute(arena *a, const vyre_program *p, const region *r, const rang
 // The same with another axis in the place of x, and x in its place.
 bool shapes_compute_along(arena *a, const vyre_program *p, const region *r, const ranges *known,
                           uint32_t lanes, shapes *out);
+// The same for invocations that do not run in step: what one loads may differ from what another
+// loads at the same index, unless it is of a buffer that nobody in the region writes.
+bool shapes_compute_apart(arena *a, const vyre_program *p, const region *r, const ranges *known,
+                          shapes *out);
 // The same, but what `is_plain` marks has the shape that it has in `plain`: it is also used where
 // the assumptions need not hold. NULL: nothing has.
 bool shapes_compute_beside(arena *a, const vyre_program *p, const region *r, const ranges *known,

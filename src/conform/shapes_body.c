@@ -316,21 +316,25 @@ static void enter(maker *m, vyre_value counter, const turns *t) {
   m->counters[m->counter_count++] = (node){counter, t->type, t->first.sample};
 }
 
-// What a turn does: it adds an element to the sum, under a condition or not, or leaves.
+// if c { break }
+static void leave(maker *m) {
+  vyre_build_if(m->b, maker_relation(m).value);
+  uint32_t way = maker_below(m, 100);
+  if (way < 50)
+    vyre_build_break(m->b);
+  else if (way < 85)
+    vyre_build_continue(m->b);
+  else
+    vyre_build_return(m->b);
+  vyre_build_end(m->b);
+}
+
+// What a turn does: it adds an element to the sum, under a condition or not, and may leave before
+// or after that.
 static void turn(maker *m, vyre_var sum) {
   const memory *x = &m->memories[FOR_VALUES];
   bool is_gated = maker_chance(m, 40);
-  if (maker_chance(m, 15)) {
-    vyre_build_if(m->b, maker_relation(m).value);
-    uint32_t way = maker_below(m, 100);
-    if (way < 40)
-      vyre_build_break(m->b);
-    else if (way < 80)
-      vyre_build_continue(m->b);
-    else
-      vyre_build_return(m->b);
-    vyre_build_end(m->b);
-  }
+  if (maker_chance(m, 25)) leave(m);
   if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
   node at = m->counters[m->counter_count - 1];
   if (type_bits(at.type) < 32) at = maker_as(m, at, VYRE_I32);
@@ -338,6 +342,7 @@ static void turn(maker *m, vyre_var sum) {
   node element = maker_as(m, maker_load(m, FOR_VALUES, at), VYRE_U32);
   node old = maker_get(m, sum, VYRE_U32);
   vyre_build_set(m->b, sum, maker_binary(m, VYRE_OP_ADD, old, element).value);
+  if (maker_chance(m, 15)) leave(m);
   if (is_gated) vyre_build_end(m->b);
 }
 
@@ -441,8 +446,10 @@ static void make_again(maker *m) {
   bool is_gated = maker_chance(m, 30);
   if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
   enter(m, vyre_build_for(m->b, t.first.value, t.end.value, 0), &t);
+  if (maker_chance(m, 30)) leave(m);
   add_turn(m, v);
   store_sum(m, v);
+  if (maker_chance(m, 30)) leave(m);
   vyre_build_end(m->b);
   m->counter_count--;
   if (is_gated) vyre_build_end(m->b);

@@ -81,7 +81,7 @@ static vyre_status analyse(lowering *l, vyre_error *error) {
   if (!ranges_compute(&l->scratch, l->from, l->r, &l->ranges) ||
       (l->target->runs_lanes_along_x &&
        !axis_for_lanes(&l->scratch, l->from, l->r, &l->ranges, &l->lanes)) ||
-      (wants_uniform && !uniformity_compute(l->from, l->r, &l->uniform)))
+      (wants_uniform && !uniformity_compute(&l->scratch, l->from, l->r, &l->ranges, &l->uniform)))
     return error_out_of_memory(error);
   return supported_region(l->from, l->r, l->target, &l->uniform, error);
 }
@@ -113,7 +113,6 @@ static vyre_status lower_region(lowering *l, uint32_t index, vyre_error *error) 
   l->r = &l->from->regions[index];
   vyre_status status = analyse(l, error);
   if (status == VYRE_OK) build_region(l);
-  free(l->uniform.is_divergent);
   l->uniform = (uniformity){0};
   arena_free(&l->scratch);
   return status;
