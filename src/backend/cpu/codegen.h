@@ -39,7 +39,7 @@ typedef struct cpu_options {
   uint32_t width;       // lanes; 0: chosen per region
   vyre_tier tier;
   const volatile uint32_t *stop; // not 0: give up soon; may be NULL
-  bool want_llvm, want_asm;      // also give the text, for `vyre compile --emit`
+  bool want_llvm, want_asm;      // the text, for `vyre compile --emit`, and no object
   bool debug_lines;              // DWARF lines into `source_name`
   const char *source_name;
 } cpu_options;

@@ -77,7 +77,7 @@ static vyre_status emit_all(unit *u, cpu_code *out, vyre_error *error) {
   if (u->options->want_asm)
     status = machine_emit(machine, u->module, LLVMAssemblyFile, &text, &size, error);
   out->assembly = text;
-  if (status == VYRE_OK)
+  if (status == VYRE_OK && !u->options->want_llvm && !u->options->want_asm)
     status =
         machine_emit(machine, u->module, LLVMObjectFile, &out->object, &out->object_size, error);
   if (status != VYRE_OK) return status;
@@ -85,8 +85,7 @@ static vyre_status emit_all(unit *u, cpu_code *out, vyre_error *error) {
   return out->remarks ? VYRE_OK : error_out_of_memory(error);
 }
 
-// ---- what is worth LLVM's time
-// --------------------------------------------------------------------
+// ---- what is worth LLVM's time ------------------------------------------------------------------
 
 static uint32_t count_instructions(llval function) {
   uint32_t count = 0;
