@@ -42,26 +42,35 @@ threads_cost *threads_find(threads_state *s, const launch *l, uint64_t invocatio
 // ---- the choice ---------------------------------------------------------------------------------
 
 // Waking a thread takes about 5 to 50 us here, and more on a busy machine: less work than the first
-// is done sooner alone, and up to the second it is measured who is faster. Whoever lost by little
-// is tried again, at first often, because first runs are slow, and later once in so many;
-// two times in a row, because the second one finds the threads awake.
+// is done sooner alone, and up to the second it is measured who is faster. Whoever lost is tried
+// again, at first often, because first runs are slow, and later once in so many; two times in a
+// row, because the second one finds the threads awake.
 enum {
   ALONE_NS = 30000,
   COMPETE_NS = 1000000,
   FIRST_ALONE = 4096,
   FIRST_RUNS = 8,
   TRY_AGAIN = 256,
-  TRY_SOON = 64,  // one that was clearly faster once: what disturbed it may be over
+  TRY_SOON = 64,     // one that was clearly faster once: what disturbed it may be over
+  TRY_RARELY = 4096, // one that was far slower, which costs
   ALONE_RUNS = 3, // before one thread is judged, where it can be afforded: the first may be unlucky
   AFFORDED_NS = 10000000,
 };
 
 // How many runs pass until the one that lost is tried again.
 static unsigned pause_of(threads_cost *c, uint64_t alone, uint64_t together) {
+  bool is_close = alone / 4 < together && together / 4 < alone;
   uint64_t best = atomic_load_explicit(alone < together ? &c->best_together : &c->best_alone,
                                        memory_order_relaxed);
   uint64_t usual = alone < together ? alone : together;
-  return best && best < usual - usual / 5 ? TRY_SOON : TRY_AGAIN;
+  if (best && best < usual - usual / 5) return TRY_SOON;
+  return is_close ? TRY_AGAIN : TRY_RARELY;
+}
+
+// Picoseconds of one invocation in one thread. It cannot take longer than all of them together: a
+// run alone that seems to was disturbed.
+static uint64_t one_of(uint64_t alone, uint64_t together, uint32_t all) {
+  return !alone || (together && together * all < alone) ? together * all : alone;
 }
 
 uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
@@ -69,17 +78,15 @@ uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
   if (all == 1) return 1;
   uint64_t alone = atomic_load_explicit(&c->alone, memory_order_relaxed);
   uint64_t together = atomic_load_explicit(&c->together, memory_order_relaxed);
-  double ns = (double)invocations * (double)(alone ? alone : together) / 1000.0;
+  double ns = (double)invocations * (double)one_of(alone, together, all) / 1000.0;
   bool may_compete = s->has_atomics || ns < COMPETE_NS;
   if (!alone && !together) return invocations <= FIRST_ALONE || s->has_atomics ? 1 : all;
   if (!alone) return may_compete ? 1 : all;
   bool is_judged = atomic_load_explicit(&c->alone_runs, memory_order_relaxed) >= ALONE_RUNS;
   if (ns < ALONE_NS || (!is_judged && ns < AFFORDED_NS)) return 1;
   if (!together || !may_compete) return all;
-  bool is_close = alone / 4 < together && together / 4 < alone;
   unsigned run = atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed);
-  bool is_turn =
-      is_close && (run < FIRST_RUNS ? run / 2 % 2 == 0 : run % pause_of(c, alone, together) < 2);
+  bool is_turn = run < FIRST_RUNS ? run / 2 % 2 == 0 : run % pause_of(c, alone, together) < 2;
   return (alone < together) != is_turn ? 1 : all;
 }
 

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+//
+// One thread or all: a made-up machine says how long a dispatch takes alone and with all threads,
+// and disturbs some of them; what is chosen in the end must be what is faster.
+#include "backend/cpu/threads.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { ALL = 2, INVOCATIONS = 1 << 16 };
+
+typedef struct machine {
+  uint64_t alone_ns, together_ns;
+  uint32_t disturbed_from, disturbed_until; // dispatches that take `factor` times as long
+  uint32_t disturbs;                        // with that many threads only; 0: any
+  uint64_t factor;
+} machine;
+
+// Runs `count` dispatches and says how many of the last `last` had all threads.
+static uint32_t run(threads_state *s, threads_cost *c, const machine *m, uint32_t count,
+                    uint32_t last) {
+  uint32_t together = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t threads = threads_choose(s, c, ALL, INVOCATIONS);
+    assert_true(threads == 1 || threads == ALL);
+    uint64_t ns = threads == 1 ? m->alone_ns : m->together_ns;
+    bool is_disturbed = i >= m->disturbed_from && i < m->disturbed_until;
+    if (is_disturbed && (!m->disturbs || m->disturbs == threads)) ns *= m->factor;
+    threads_learn(c, ns, threads, INVOCATIONS);
+    if (i >= count - last) together += threads == ALL;
+  }
+  return together;
+}
+
+static uint32_t run_new(const machine *m, uint32_t count, uint32_t last) {
+  threads_state s = {0};
+  return run(&s, &s.costs[0], m, count, last);
+}
+
+static void short_work_is_done_alone(void **state) {
+  (void)state;
+  assert_int_equal(run_new(&(machine){.alone_ns = 20000, .together_ns = 12000}, 1000, 900), 0);
+}
+
+static void long_work_has_all_threads(void **state) {
+  (void)state;
+  assert_int_equal(run_new(&(machine){.alone_ns = 4000000, .together_ns = 2000000}, 500, 400), 400);
+  assert_int_equal(run_new(&(machine){.alone_ns = 2e9, .together_ns = 1e9}, 50, 50), 50);
+}
+
+// Who is faster has nearly all runs, and who lost is still looked at: two in 256.
+static void the_faster_one_wins(void **state) {
+  (void)state;
+  uint32_t won = run_new(&(machine){.alone_ns = 200000, .together_ns = 110000}, 4096, 2560);
+  assert_in_range(won, 2560 - 22, 2560 - 10);
+  uint32_t lost = run_new(&(machine){.alone_ns = 200000, .together_ns = 240000}, 4096, 2560);
+  assert_in_range(lost, 10, 22);
+}
+
+// Threads that fight for one element are far slower than one, and looking again has to be cheap.
+static void a_far_slower_one_is_tried_rarely(void **state) {
+  (void)state;
+  threads_state s = {.has_atomics = true};
+  machine m = {.alone_ns = 500000, .together_ns = 6000000};
+  assert_in_range(run(&s, &s.costs[0], &m, 20000, 16384), 4, 10);
+}
+
+static void a_first_run_that_was_disturbed_is_forgotten(void **state) {
+  (void)state;
+  machine m = {.alone_ns = 200000, .together_ns = 100000, .disturbed_until = 4, .factor = 100};
+  for (m.disturbs = 0; m.disturbs <= ALL; m.disturbs++)
+    assert_in_range(run_new(&m, 2000, 512), 505, 512);
+  m.together_ns = 300000;
+  for (m.disturbs = 0; m.disturbs <= ALL; m.disturbs++)
+    assert_in_range(run_new(&m, 2000, 512), 0, 7);
+}
+
+// What was faster, and then slow for a while, is found again soon after.
+static void a_disturbance_ends(void **state) {
+  (void)state;
+  machine m = {.alone_ns = 200000,
+               .together_ns = 100000,
+               .disturbed_from = 500,
+               .disturbed_until = 900,
+               .disturbs = ALL,
+               .factor = 3};
+  threads_state s = {0};
+  assert_in_range(run(&s, &s.costs[0], &m, 900, 100), 0, 10);
+  m.disturbed_until = 0;
+  (void)run(&s, &s.costs[0], &m, 200, 0);
+  assert_in_range(run(&s, &s.costs[0], &m, 256, 256), 250, 256);
+}
+
+static void one_core_is_one_thread(void **state) {
+  (void)state;
+  threads_state s = {0};
+  for (int i = 0; i < 20; i++) {
+    assert_int_equal(threads_choose(&s, &s.costs[0], 1, INVOCATIONS), 1);
+    threads_learn(&s.costs[0], 5000000, 1, INVOCATIONS);
+  }
+}
+
+// ---- buckets ------------------------------------------------------------------------------------
+
+static void work_of_another_order_is_another_bucket(void **state) {
+  (void)state;
+  threads_state s = {0};
+  param params[2] = {{.type = VYRE_U32}, {.type = VYRE_F32}};
+  vyre_program p = {.params = params, .param_count = 2};
+  uint64_t values[2] = {100, 1};
+  launch l = {.program = &p, .params = values};
+  threads_cost *c = threads_find(&s, &l, 1000);
+  assert_ptr_equal(threads_find(&s, &l, 1023), c); // of the same order
+  values[0] = 127, values[1] = 1 << 20;            // the same; no loop depends on a float
+  assert_ptr_equal(threads_find(&s, &l, 1000), c);
+  assert_ptr_not_equal(threads_find(&s, &l, 1024), c);
+  values[0] = 128;
+  assert_ptr_not_equal(threads_find(&s, &l, 1000), c);
+  values[0] = 0;
+  assert_ptr_not_equal(threads_find(&s, &l, 1000), c);
+}
+
+static void a_bucket_that_is_taken_over_knows_nothing(void **state) {
+  (void)state;
+  threads_state s = {0};
+  vyre_program p = {0};
+  launch l = {.program = &p};
+  for (uint64_t size = 1; size < (uint64_t)1 << 40; size *= 2) {
+    threads_cost *c = threads_find(&s, &l, size);
+    assert_true(c >= s.costs && c < s.costs + THREADS_BUCKETS);
+    assert_true(!c->alone && !c->together && !c->best_alone && !c->best_together);
+    assert_true(!c->runs && !c->alone_runs);
+    assert_ptr_equal(threads_find(&s, &l, size), c);
+    (void)run(&s, c, &(machine){.alone_ns = 200000, .together_ns = 100000}, 20, 0);
+    assert_true(c->alone && c->together);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(short_work_is_done_alone),
+      cmocka_unit_test(long_work_has_all_threads),
+      cmocka_unit_test(the_faster_one_wins),
+      cmocka_unit_test(a_far_slower_one_is_tried_rarely),
+      cmocka_unit_test(a_first_run_that_was_disturbed_is_forgotten),
+      cmocka_unit_test(a_disturbance_ends),
+      cmocka_unit_test(one_core_is_one_thread),
+      cmocka_unit_test(work_of_another_order_is_another_bucket),
+      cmocka_unit_test(a_bucket_that_is_taken_over_knows_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
