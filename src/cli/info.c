@@ -4,6 +4,7 @@
 #include "cli/args.h"
 #include "cli/load.h"
 #include "cli/show.h"
+#include "ir/program.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,8 +36,14 @@ static uint64_t stat_value(const vyre_stats *stats, size_t row) {
   return *(const uint64_t *)((const char *)stats + stat_rows[row].offset);
 }
 
-// ---- text
-// -----------------------------------------------------------------------------------------
+// How often each operation stands in a region's body.
+static void count_operations(const vyre_program *p, uint32_t index, uint32_t counts[OP_COUNT]) {
+  const region *r = &p->regions[index];
+  for (uint32_t i = 0; i < OP_COUNT; i++) counts[i] = 0;
+  for (uint32_t i = r->body.first; i < r->body.end; i++) counts[p->code[i].op]++;
+}
+
+// ---- text ---------------------------------------------------------------------------------------
 
 static void show_buffers(const vyre_program *p) {
   for (uint32_t i = 0; i < vyre_program_buffer_count(p); i++) {
@@ -53,6 +60,18 @@ static void show_buffers(const vyre_program *p) {
   }
 }
 
+static void show_operations(const vyre_program *p, uint32_t region) {
+  uint32_t counts[OP_COUNT];
+  count_operations(p, region, counts);
+  const char *between = "    ";
+  for (uint32_t i = 0; i < OP_COUNT; i++) {
+    if (!counts[i]) continue;
+    printf("%s%s %u", between, op_table[i].name, counts[i]);
+    between = ", ";
+  }
+  if (*between == ',') putchar('\n');
+}
+
 static void show_regions(const vyre_program *p) {
   for (uint32_t i = 0; i < vyre_program_region_count(p); i++) {
     vyre_region_info r = vyre_program_region(p, i);
@@ -64,6 +83,7 @@ static void show_regions(const vyre_program *p) {
       printf("rigid: its body uses %s", r.rigid_because);
     if (r.shared_bytes) printf(", %u bytes shared", r.shared_bytes);
     putchar('\n');
+    show_operations(p, i);
   }
 }
 
@@ -93,8 +113,7 @@ static void show_program(const char *path, const loaded *l) {
     printf("  %-36s %s\n", stat_rows[i].text, show_count(stat_value(&stats, i), text));
 }
 
-// ---- JSON
-// -----------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 static json_t *buffers_json(const vyre_program *p) {
   json_t *list = json_array();
@@ -113,6 +132,15 @@ static json_t *buffers_json(const vyre_program *p) {
   return list;
 }
 
+static json_t *operations_json(const vyre_program *p, uint32_t region) {
+  uint32_t counts[OP_COUNT];
+  json_t *o = json_object();
+  count_operations(p, region, counts);
+  for (uint32_t i = 0; i < OP_COUNT; i++)
+    if (counts[i]) json_object_set_new(o, op_table[i].name, json_integer(counts[i]));
+  return o;
+}
+
 static json_t *regions_json(const vyre_program *p) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < vyre_program_region_count(p); i++) {
@@ -122,6 +150,7 @@ static json_t *regions_json(const vyre_program *p) {
                   (int)r.workgroup[0], (int)r.workgroup[1], (int)r.workgroup[2], "elastic",
                   r.is_elastic, "shared_bytes", (int)r.shared_bytes);
     if (!r.is_elastic) json_object_set_new(o, "rigid_because", json_string(r.rigid_because));
+    json_object_set_new(o, "operations", operations_json(p, i));
     json_array_append_new(list, o);
   }
   return list;
@@ -188,6 +217,7 @@ const command info_command = {
     "\n"
     "Shows what a program takes and how it is made. A region is elastic when its workgroup is\n"
     "only a launch shape, and rigid when its body depends on it; what it depends on is named.\n"
+    "Below each region stands how many operations of each kind its body has.\n"
     "The fingerprint is the program's identity: names of values and comments do not count.\n"
     "\n" SOURCE_HELP "\n"
     "examples:\n"
