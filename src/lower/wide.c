@@ -95,7 +95,7 @@ static ref loop(lowering *l, const inst *in) {
 // ---- the recipe ---------------------------------------------------------------------------------
 
 // An access whose index is a pair; elements that are one went to the recipe `storage` before.
-static ref access(lowering *l, const inst *in) {
+static ref access_memory(lowering *l, const inst *in) {
   inst narrow = *in;
   narrow.arg[1] = wide_index(l, in->arg[1]);
   l->origin = 0;
@@ -120,7 +120,7 @@ static ref rewrite(lowering *l, const inst *in) {
   case VYRE_OP_GET: return get(l, in->arg[0]);
   case VYRE_OP_SET: set(l, in->arg[0], wide_split(l, in->arg[1])); return 0;
   case VYRE_OP_FOR: return loop(l, in);
-  case OPS_MEMORY: return access(l, in);
+  case OPS_MEMORY: return access_memory(l, in);
   // They neither give nor take integers of 64 bits.
   case OPS_EXACT_FLOAT:
   case OPS_MATH:
