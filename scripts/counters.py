@@ -11,6 +11,10 @@ TAG_FUNCTION, TAG_ARCS = 0x01000000, 0x01A10000
 GCC_12 = ord("B") << 24 | ord("2") << 16
 
 
+class CutOff(Exception):
+    """A file of counters without its end, such as a process leaves that is killed while it writes."""
+
+
 class Function:
     def __init__(self, ident, checksums, counts):
         self.ident, self.checksums, self.counts = ident, checksums, counts
@@ -37,9 +41,13 @@ def read_data(path):
     """Head of the file with its summary, and its functions in order."""
     with open(path, "rb") as f:
         data = f.read()
+    if len(data) < 16:
+        raise CutOff(path)
     check_head(path, data, DATA_MAGIC)
     functions, head_end = [], None
     for tag, length, at in records(data, 16):
+        if at + max(length, 0) > len(data):
+            raise CutOff(path)
         if tag == TAG_FUNCTION and length >= 12:
             head_end = head_end or at - 8
             ident, *checksums = struct.unpack_from("<III", data, at)
