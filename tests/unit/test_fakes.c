@@ -343,8 +343,8 @@ static void what_is_measured_is_credited_to_the_device_it_ran_on(void **state) {
   vyre_runtime *rt;
   credit c = {0};
   setenv("VYRE_HOME", scratch_path("credit"), 1);
-  vyre_kernel *k = start(&rt, (vyre_runtime_options){
-                                  .backend = "fake", .specialise = true, .learn_after = 100000});
+  vyre_kernel *k = start(
+      &rt, (vyre_runtime_options){.backend = "fake", .specialise = true, .learn_after = 100000});
   fake_backend.probe = probe_own;
   assert_int_equal(evidence_device(rt, "ref"), 0);
   for (uint32_t i = 0; i < 8; i++) dispatch(k, 7, 2 + i);
