@@ -349,7 +349,8 @@ static uint32_t count_fitting(const trial *trials, uint32_t count, uint32_t *par
   for (*params = *buffers = 0; n < count; n++) {
     const vyre_program *p = trials[n].program;
     if (*params + p->param_count > LIMIT_PARAMS || *buffers + p->buffer_count > LIMIT_BUFFERS ||
-        shared + p->shared_count > LIMIT_SHARED_ARRAYS)
+        shared + p->shared_count > LIMIT_SHARED_ARRAYS ||
+        p->fast_ulp != trials[0].program->fast_ulp)
       break;
     *params += p->param_count;
     *buffers += p->buffer_count;

@@ -402,6 +402,7 @@ vyre_status generate_trial(const generate_options *options, trial *out, vyre_err
   vyre_status status = VYRE_ERROR_MEMORY;
   if (g->b) {
     generator_fill_tables(g);
+    vyre_build_fast(g->b, g->options->fast_ulp);
     make_program(g);
     status = vyre_builder_finish(g->b, &out->program, error);
     vyre_builder_free(g->b);

@@ -18,6 +18,7 @@ typedef struct generate_options {
   bool without_f64, without_i64, without_i64_atomics;
   bool without_barriers; // no shared arrays either
   bool without_rigid;    // elastic regions only
+  uint32_t fast_ulp;     // the budget of its arithmetic
   bool only_provable;    // what is uniform is so without looking at shared memory
 } generate_options;
 

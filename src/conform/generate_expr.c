@@ -259,8 +259,23 @@ static vyre_type operand_type(generator *g, vyre_op op, vyre_type type) {
   return type;
 }
 
+// x * y + z, x * y - z, z + x * y, z - x * y, x / c: what a budget allows to be rewritten.
+static vyre_value relaxable(generator *g, vyre_type type, bool uniform, int depth) {
+  uint32_t way = random_below(&g->random, 5);
+  vyre_value x = generator_expr(g, type, uniform, depth - 1);
+  if (way == 4) return vyre_build_binary(g->b, VYRE_OP_DIV, x, generator_const(g, type));
+  vyre_value y = generator_expr(g, type, uniform, depth - 1);
+  vyre_value z = generator_expr(g, type, uniform, depth - 1);
+  vyre_value product = vyre_build_binary(g->b, VYRE_OP_MUL, x, y);
+  vyre_op op = way % 2 ? VYRE_OP_SUB : VYRE_OP_ADD;
+  return way < 2 ? vyre_build_binary(g->b, op, product, z)
+                 : vyre_build_binary(g->b, op, z, product);
+}
+
 vyre_value generator_expr(generator *g, vyre_type type, bool uniform, int depth) {
   if (depth <= 0 || random_chance(&g->random, 25)) return leaf(g, type, uniform, depth);
+  if (g->options->fast_ulp && type_is_float(type) && random_chance(&g->random, 50))
+    return relaxable(g, type, uniform, depth);
   vyre_op op = (vyre_op)g->ops[type][random_below(&g->random, g->op_counts[type])];
   vyre_type of = operand_type(g, op, type);
   vyre_value args[3] = {0};

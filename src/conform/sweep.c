@@ -8,6 +8,7 @@
 #include "conform/shapes.h"
 #include "ir/limits.h"
 #include "opt/scheduler.h"
+#include "opt/relax.h"
 #include "opt/specialise.h"
 
 #include <stdio.h>
@@ -44,6 +45,7 @@ vyre_status sweep_make(const sweep_options *options, sweep_case *out, vyre_error
     return idioms_trial(seed, &out->trial, error);
   }
   generate_options o = {.seed = seed, .with_math = random_chance(&r, 12)};
+  if (random_chance(&r, 12)) o.fast_ulp = 1 + random_chance(&r, 75);
   o.size = 5 + random_below(&r, 8);
   return generate_trial(&o, &out->trial, error);
 }
@@ -60,18 +62,19 @@ void sweep_describe(const sweep_run *how, char *text, size_t size) {
 // The trial's program as the runtime would hand it to the backend; a new reference.
 static vyre_status prepare(const trial *t, const sweep_run *how, vyre_program **out,
                            vyre_error *error) {
-  vyre_program *special = NULL;
+  vyre_program *exact, *special = NULL;
   uint64_t params[LIMIT_PARAMS], lengths[LIMIT_BUFFERS];
   for (uint32_t i = 0; i < t->param_count; i++) params[i] = t->params[i].bits;
-  if (how->is_specialised && trial_extents(t, lengths, NULL)) {
-    vyre_status status = specialise_program(t->program, params, lengths, &special, error);
-    if (status != VYRE_OK) return status;
-  } else {
-    special = vyre_program_retain(t->program);
-  }
+  vyre_status status = relax_program(t->program, &exact, error);
+  if (status != VYRE_OK) return status;
+  if (how->is_specialised && trial_extents(t, lengths, NULL))
+    status = specialise_program(exact, params, lengths, &special, error);
+  else
+    special = vyre_program_retain(exact);
+  vyre_program_release(exact);
+  if (status != VYRE_OK) return status;
   opt_plan plan = {.caps = UINT32_MAX};
   if (how->is_optimised) plan.passes = pass_table(&plan.pass_count);
-  vyre_status status = VYRE_OK;
   if (how->is_optimised)
     status = opt_run(special, &plan, NULL, NULL, out, error);
   else

@@ -76,3 +76,19 @@ vyre_status rewrite_program(const pass_run *run, rewrite_body body, void *contex
   vyre_builder_free(rw.to);
   return status;
 }
+
+vyre_status rewrite_whole(vyre_program *program, rewrite_body body, void *context,
+                          vyre_program **out, vyre_error *error) {
+  arena scratch = ARENA_INIT;
+  *out = NULL;
+  bool *all = arena_alloc_array(&scratch, program->region_count, sizeof *all);
+  vyre_status status = all ? VYRE_OK : error_out_of_memory(error);
+  if (all) {
+    memset(all, 1, program->region_count * sizeof *all);
+    pass_run run = {.program = program, .selected = all, .scratch = &scratch};
+    status = rewrite_program(&run, body, context, out, error);
+  }
+  if (status == VYRE_OK && !*out) *out = vyre_program_retain(program);
+  arena_free(&scratch);
+  return status;
+}

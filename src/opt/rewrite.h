@@ -30,6 +30,11 @@ typedef bool (*rewrite_body)(rewriter *rw);
 vyre_status rewrite_program(const pass_run *run, rewrite_body body, void *context,
                             vyre_program **out, vyre_error *error);
 
+// The same for all regions, outside of the scheduler. *out is a new reference, to the same program
+// when nothing changed.
+vyre_status rewrite_whole(vyre_program *program, rewrite_body body, void *context,
+                          vyre_program **out, vyre_error *error);
+
 // Called for each operation of a body in order. It either keeps it (rewrite_keep), replaces it
 // (rewrite_replace), drops it (rewrite_drop), or emits what it likes and sets rw->map.
 typedef void (*rewrite_visit)(rewriter *rw, uint32_t index);

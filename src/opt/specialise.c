@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "opt/specialise.h"
 
-#include "base/error.h"
 #include "opt/rewrite.h"
-
-#include <string.h>
 
 typedef struct known_arguments {
   const uint64_t *params, *lengths;
@@ -28,17 +25,6 @@ static bool body(rewriter *rw) {
 
 vyre_status specialise_program(vyre_program *program, const uint64_t *params,
                                const uint64_t *lengths, vyre_program **out, vyre_error *error) {
-  arena scratch = ARENA_INIT;
   known_arguments known = {params, lengths};
-  *out = NULL;
-  bool *all = arena_alloc_array(&scratch, program->region_count, sizeof *all);
-  vyre_status status = all ? VYRE_OK : error_out_of_memory(error);
-  if (all) {
-    memset(all, 1, program->region_count * sizeof *all);
-    pass_run run = {.program = program, .selected = all, .scratch = &scratch};
-    status = rewrite_program(&run, body, &known, out, error);
-  }
-  if (status == VYRE_OK && !*out) *out = vyre_program_retain(program);
-  arena_free(&scratch);
-  return status;
+  return rewrite_whole(program, body, &known, out, error);
 }

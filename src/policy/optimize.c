@@ -5,6 +5,7 @@
 #include "base/fork.h"
 #include "base/strbuf.h"
 #include "ir/stats.h"
+#include "opt/relax.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -60,8 +61,7 @@ static vyre_status select_region(const select_index *index, const vyre_program *
   vyre_status status = region_stats(p, r, o, &stats, error);
   if (status != VYRE_OK) return status;
   char key[HINTS_KEY] = "";
-  if (o->hints)
-    hints_region_key(o->known_as ? o->known_as : program_fingerprint(p), p->regions[r].name, key);
+  if (o->hints) hints_region_key(o->known_as, p->regions[r].name, key);
   select_input input = {.profiles = profiles,
                         .stats = &stats,
                         .region = p->regions[r].name,
@@ -120,9 +120,8 @@ static vyre_status choose(optimize_result *out, const vyre_program *p, const opt
 
 // ---- running ------------------------------------------------------------------------------------
 
-// What the program allows is there; what devices have is the caller's to say.
-static opt_plan plan_of(const vyre_program *p, const optimize_options *o) {
-  return (opt_plan){.caps = o->caps | (p->fast_ulp ? PASS_CAP_FAST_ARITHMETIC : 0),
+static opt_plan plan_of(const optimize_options *o) {
+  return (opt_plan){.caps = o->caps,
                     .max_iterations = o->max_iterations,
                     .stop_after = o->stop_after,
                     .watch = o->watch,
@@ -142,20 +141,16 @@ static vyre_status run_named(vyre_program *p, const optimize_options *o, optimiz
                        *name);
     passes[count++] = found;
   }
-  opt_plan plan = plan_of(p, o);
+  opt_plan plan = plan_of(o);
   plan.passes = passes;
   plan.pass_count = count;
   return opt_run(p, &plan, &out->report, &out->summary, &out->program, error);
 }
 
-vyre_status optimize_program(vyre_program *p, const optimize_options *options, optimize_result *out,
-                             vyre_error *error) {
-  optimize_options defaults = {0};
-  const optimize_options *o = options ? options : &defaults;
-  *out = (optimize_result){.region_count = p->region_count};
+static vyre_status optimize_exact(vyre_program *p, const optimize_options *o, optimize_result *out,
+                                  vyre_error *error) {
   if (o->mode == OPTIMIZE_EVERYTHING)
     out->everything_of = o->profiles ? o->profiles : PASS_PROFILE_RELEASE;
-  out->passes = pass_table(&out->pass_count);
   if (o->mode == OPTIMIZE_NAMED) return run_named(p, o, out, error);
   if (o->mode == OPTIMIZE_NOTHING) {
     out->program = vyre_program_retain(p);
@@ -170,7 +165,7 @@ vyre_status optimize_program(vyre_program *p, const optimize_options *options, o
                            ? choose(out, p, o, selected, reasons, error)
                            : error_out_of_memory(error);
   if (status == VYRE_OK) {
-    opt_plan plan = plan_of(p, o);
+    opt_plan plan = plan_of(o);
     plan.passes = out->passes;
     plan.pass_count = out->pass_count;
     plan.selected = selected;
@@ -179,6 +174,21 @@ vyre_status optimize_program(vyre_program *p, const optimize_options *options, o
   }
   free(selected);
   free(reasons);
+  return status;
+}
+
+vyre_status optimize_program(vyre_program *p, const optimize_options *options, optimize_result *out,
+                             vyre_error *error) {
+  optimize_options o = options ? *options : (optimize_options){0};
+  *out = (optimize_result){.region_count = p->region_count};
+  out->passes = pass_table(&out->pass_count);
+  vyre_program *exact;
+  vyre_status status = relax_program(p, &exact, error);
+  if (status != VYRE_OK) return status;
+  if (!o.known_as) o.known_as = program_fingerprint(p);
+  if (p->fast_ulp) o.caps |= PASS_CAP_FAST_ARITHMETIC;
+  status = optimize_exact(exact, &o, out, error);
+  vyre_program_release(exact);
   return status;
 }
 

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "opt/relax.h"
 #include "opt/specialise.h"
 #include "runtime/buffer.h"
 #include "runtime/capture.h"
@@ -201,11 +202,20 @@ static uint64_t gain_of(vyre_kernel *k, capture *inputs, const variant *general,
   return gain;
 }
 
+// What fast arithmetic means is settled before the arguments are known: they must not change it.
+static bool specialise(vyre_kernel *k, const uint64_t *key, vyre_program **out) {
+  vyre_program *exact;
+  if (relax_program(k->program, &exact, NULL) != VYRE_OK) return false;
+  const uint64_t *lengths = key + k->program->param_count;
+  bool ok = specialise_program(exact, key, lengths, out, NULL) == VYRE_OK;
+  vyre_program_release(exact);
+  return ok;
+}
+
 static code *make_code(vyre_kernel *k, const uint64_t *key, const char *backend) {
   vyre_program *program;
   code *made = NULL;
-  if (specialise_program(k->program, key, key + k->program->param_count, &program, NULL) != VYRE_OK)
-    return NULL;
+  if (!specialise(k, key, &program)) return NULL;
   code_request request = {.program = program,
                           .backend = backend,
                           .tier = VYRE_TIER_FULL,

@@ -234,6 +234,7 @@ static void begin_round(lowering *l) {
   vyre_builder_free(l->u->builder);
   l->u->builder = l->b = vyre_builder_new(l->kernel->name);
   if (!l->b) unit_fail_memory(l->u);
+  vyre_build_fast(l->b, l->u->fast_ulp);
   l->changed = false;
   l->ctx = NULL;
   l->labels = l->break_to = l->continue_to = l->tail = NULL;

@@ -36,18 +36,23 @@ static void add_option(unit *u, uint32_t *capacity, const char *word) {
   UNIT_PUSH(u, u->user_args, u->user_count, *capacity, word);
 }
 
-// Options that allow less exact arithmetic are permissions, which vyre does not use.
+// Permissions for less exact arithmetic that are used: what `fast` of a program means.
+static uint32_t fast_ulp_of(const char *word) {
+  if (!strcmp(word, "-cl-mad-enable")) return 1;
+  bool is_fast =
+      !strcmp(word, "-cl-fast-relaxed-math") || !strcmp(word, "-cl-unsafe-math-optimizations");
+  return is_fast ? 4 : 0;
+}
+
+// Other permissions, and what changes nothing here.
 static bool is_ignored(const char *word) {
   static const char *const ignored[] = {
       "-g",
       "-w",
       "-Werror",
       "-cl-opt-disable",
-      "-cl-mad-enable",
       "-cl-no-signed-zeros",
-      "-cl-unsafe-math-optimizations",
       "-cl-finite-math-only",
-      "-cl-fast-relaxed-math",
       "-cl-denorms-are-zero",
       "-cl-fp32-correctly-rounded-divide-sqrt",
       "-cl-kernel-arg-info",
@@ -63,11 +68,14 @@ void preprocess_options(unit *u, const char *build_options) {
   uint32_t capacity = 0;
   char *word;
   u->standard = NULL;
+  u->fast_ulp = 0;
   while ((word = next_word(u, &build_options))) {
     if (starts_with(word, "-cl-std=")) {
       u->standard = word;
-    } else if (!strcmp(word, "-cl-fast-relaxed-math")) {
-      add_option(u, &capacity, "-D__FAST_RELAXED_MATH__=1");
+    } else if (fast_ulp_of(word)) {
+      if (u->fast_ulp < fast_ulp_of(word)) u->fast_ulp = fast_ulp_of(word);
+      if (!strcmp(word, "-cl-fast-relaxed-math"))
+        add_option(u, &capacity, "-D__FAST_RELAXED_MATH__=1");
     } else if (is_ignored(word)) {
       continue;
     } else if (!strcmp(word, "-cl-single-precision-constant")) {

@@ -7,6 +7,8 @@
 // RUN: vyre opt %s -D OFFSET=1 -U FACTOR --workgroup=16
 // RUN: vyre compile %s -DOFFSET=1 --workgroup 4 --emit=text
 // RUN: vyre check %s -DOFFSET=1 --workgroup 8
+// RUN: vyre convert %s -DOFFSET=1 -cl-mad-enable
+// RUN: vyre convert %s -DOFFSET=1 -cl-unsafe-math-optimizations -cl-mad-enable
 // CHECK: 0: 1 3 5 7
 // CHECK: 0: 0.5 3.5 6.5 9.5
 // CHECK: 0: 2 4 6 8
@@ -14,6 +16,8 @@
 // CHECK: region scale grid(grid_x) workgroup(16) {
 // CHECK: region scale grid(grid_x) workgroup(4) {
 // CHECK: cli-options.cl: ok
+// CHECK: program scale(grid_x: u32) fast(1)
+// CHECK: program scale(grid_x: u32) fast(4)
 #ifdef BESIDE
 #include <scaled.h>
 #else

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+//
+// What `fast` makes of a program: by its text, and by the bits, which are the same on every
+// backend, with any passes and with known arguments.
+#include "conform/compare.h"
+#include "conform/generate.h"
+#include "opt/relax.h"
+#include "opt/specialise.h"
+
+#include <vyre/vyre.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static vyre_program *parse(const char *text) {
+  vyre_program *p;
+  vyre_error error;
+  if (vyre_program_parse(text, strlen(text), "test", &p, &error)) fail_msg("%s", error.message);
+  return p;
+}
+
+// A region with floats a, b, c of the type, whose body is `body`; what it becomes.
+static char *relaxed(const char *type, uint32_t ulp, const char *body) {
+  char text[700], *out, *main;
+  snprintf(text, sizeof text,
+           "program p(a: %s, b: %s, c: %s, n: u32) fast(%u)\n"
+           "buffer x: %s[] readwrite\n"
+           "region main grid(n) {\n%s\n}\n",
+           type, type, type, ulp, type, body);
+  vyre_program *p = parse(text), *made;
+  assert_int_equal(relax_program(p, &made, NULL), VYRE_OK);
+  assert_int_equal(made->fast_ulp, 0);
+  vyre_program *again;
+  assert_int_equal(relax_program(made, &again, NULL), VYRE_OK);
+  assert_ptr_equal(again, made);
+  assert_int_equal(vyre_program_print(made, &out, NULL, NULL), VYRE_OK);
+  vyre_program_release(again);
+  vyre_program_release(made);
+  vyre_program_release(p);
+  main = strdup(strstr(out, "grid(n) {") + strlen("grid(n) {"));
+  vyre_free(out);
+  return main;
+}
+
+static void expect(const char *type, uint32_t ulp, const char *body, const char *wanted) {
+  char *found = relaxed(type, ulp, body);
+  if (!strstr(found, wanted)) fail_msg("%s became %s without %s", body, found, wanted);
+  free(found);
+}
+
+// Nothing of it is rewritten.
+static void expect_kept(const char *type, uint32_t ulp, const char *body) {
+  expect(type, ulp, body, body);
+}
+
+static void products_join_their_sums(void **state) {
+  (void)state;
+  expect("f32", 1, "x[0] = a * b + c", "x[0] = fma(a, b, c)");
+  expect("f32", 1, "x[0] = c + a * b", "let $1 = c\n  x[0] = fma(a, b, $1)");
+  expect("f64", 1, "x[0] = a * b - c", "x[0] = fma(a, b, -c)");
+  expect("f64", 1, "x[0] = c - a * b", "x[0] = fma(-$2, $3, $1)");
+  expect("f32", 1, "x[0] = a * b + b * c", "x[0] = fma(a, b, b * c)");
+  expect("f32", 1, "x[0] = a * b + b * c + c * a",
+         "let $1 = fma(a, b, b * c)\n  x[0] = fma(c, a, $1)");
+  expect("f32", 1, "x[0] = (a + b) + c * c", "let $1 = a + b\n  x[0] = fma(c, c, $1)");
+}
+
+static void what_is_used_elsewhere_stays(void **state) {
+  (void)state;
+  expect("f32", 4, "let p = a * b\nx[0] = p + c\nx[1] = p", "let p = a * b");
+  expect("f32", 4, "let p = a * b\nx[0] = p + p", "x[0] = p + p");
+  expect("f32", 4, "let p = a * b\nfor k in 0u32..9 { x[k] = x[k] + p }", "x[k] + p");
+  expect("f32", 4, "for k in 0u32..9 { x[k] = x[k] + a * b }", "x[k] = fma(a, b, $1)");
+  expect_kept("u32", 4, "x[0] = a * b + c");
+  expect_kept("f32", 4, "x[0] = a * b * c");
+  expect_kept("f32", 4, "x[0] = -(a * b)");
+}
+
+static void divisions_by_constants_become_products(void **state) {
+  (void)state;
+  expect("f32", 2, "x[0] = a / 3.0", "x[0] = a * 0.33333334");
+  expect("f64", 2, "x[0] = a / -10.0", "x[0] = a * -0.1");
+  expect("f32", 2, "x[0] = a / 4.0", "x[0] = a * 0.25");
+  expect_kept("f32", 1, "x[0] = a / 3.0");
+  expect_kept("f32", 4, "x[0] = a / b");
+  expect_kept("f32", 4, "x[0] = 3.0 / a");
+  expect_kept("u32", 4, "x[0] = a / 3");
+  expect_kept("f32", 4, "x[0] = a / 0.0");
+  expect_kept("f32", 4, "x[0] = a / 1e-39"); // subnormal: what it gives is not near 1 / c
+  expect_kept("f32", 4, "x[0] = a / 1e38");  // its reciprocal is subnormal
+  expect("f32", 4, "x[0] = a / 1e37", "a * ");
+  expect("f64", 4, "x[0] = a / 1e38", "a * ");
+}
+
+static void exact_programs_are_left_alone(void **state) {
+  (void)state;
+  vyre_program *made, *p = parse("program p(a: f32)\nbuffer x: f32[] readwrite\n"
+                                 "region main grid(len(x)) { x[global_id.x] = a * a + a / 3.0 }\n");
+  assert_int_equal(relax_program(p, &made, NULL), VYRE_OK);
+  assert_ptr_equal(made, p);
+  vyre_program_release(made);
+  vyre_program_release(p);
+}
+
+// ---- the same bits ------------------------------------------------------------------------------
+
+static const char fast_text[] = "program p(a: f32, b: f32) fast(4)\n"
+                                "buffer x: f32[] readwrite\n"
+                                "region main grid(len(x)) {\n"
+                                "  let i = global_id.x\n"
+                                "  var s: f32 = 0.1\n"
+                                "  for k in 0u32..9 { s = s + x[i] * a / b - f32(k) * 0.7 }\n"
+                                "  x[i] = s / 3.0 + x[i] * (a * b)\n"
+                                "}\n";
+
+enum { COUNT = 1000 };
+
+static void fill(float *x) {
+  for (int i = 0; i < COUNT; i++) x[i] = (float)(i * 37 % 101) * 0.013f - 0.5f;
+}
+
+static void run(const char *backend, const vyre_compile_options *options, float *x) {
+  vyre_program *p = parse(fast_text);
+  vyre_executable *e;
+  vyre_error error;
+  vyre_scalar params[2] = {vyre_scalar_f32(1.7f), vyre_scalar_f32(0.3f)};
+  vyre_span span = {x, COUNT * sizeof *x};
+  vyre_dispatch_args args = {
+      .params = params, .param_count = 2, .buffers = &span, .buffer_count = 1};
+  fill(x);
+  if (vyre_compile(p, backend, options, &e, &error) || vyre_dispatch(e, &args, NULL, &error))
+    fail_msg("%s", error.message);
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+static void backends_and_passes_agree(void **state) {
+  (void)state;
+  float wanted[COUNT], found[COUNT];
+  run("ref", NULL, wanted);
+  static const vyre_compile_options ways[] = {{.tier = VYRE_TIER_QUICK},
+                                              {.optimize = VYRE_OPTIMIZE_NONE},
+                                              {.optimize = VYRE_OPTIMIZE_SELECTED},
+                                              {.vector_width = 1}};
+  static const char *const backends[] = {"ref", "cpu", "c"};
+  for (size_t b = 0; b < sizeof backends / sizeof *backends; b++)
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+      run(backends[b], &ways[i], found);
+      assert_memory_equal(found, wanted, sizeof wanted);
+    }
+}
+
+// The quotient by a parameter stays one when the parameter is known.
+static void known_arguments_change_nothing(void **state) {
+  (void)state;
+  float wanted[COUNT], x[COUNT];
+  vyre_runtime *rt;
+  vyre_kernel *k;
+  vyre_error error;
+  vyre_program *p = parse(fast_text);
+  vyre_runtime_options options = {.no_store = true, .specialise = true, .learn_after = 4};
+  vyre_scalar params[2] = {vyre_scalar_f32(1.7f), vyre_scalar_f32(0.3f)};
+  vyre_span span = {x, sizeof x};
+  vyre_dispatch_args args = {
+      .params = params, .param_count = 2, .buffers = &span, .buffer_count = 1};
+  run("ref", NULL, wanted);
+  assert_int_equal(vyre_runtime_new(&options, &rt, &error), VYRE_OK);
+  assert_int_equal(vyre_runtime_load(rt, p, &k, &error), VYRE_OK);
+  for (int i = 0; i < 200; i++) {
+    fill(x);
+    assert_int_equal(vyre_kernel_dispatch(k, &args, NULL, &error), VYRE_OK);
+    assert_memory_equal(x, wanted, sizeof wanted);
+    if (i % 20 == 0) vyre_runtime_settle(rt);
+  }
+  vyre_kernel_free(k);
+  vyre_runtime_free(rt);
+  vyre_program_release(p);
+}
+
+static void random_programs_agree(void **state) {
+  (void)state;
+  uint32_t changed = 0;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    trial t;
+    difference found;
+    vyre_program *exact;
+    generate_options o = {.seed = seed, .size = 20, .fast_ulp = 1 + seed % 4};
+    assert_int_equal(generate_trial(&o, &t, NULL), VYRE_OK);
+    assert_int_equal(t.program->fast_ulp, o.fast_ulp);
+    assert_true(compare_run(&t, NULL, "cpu", NULL, &found));
+    if (found.verdict == DIFFERENT) fail_msg("seed %d: %s", (int)seed, found.text);
+    assert_int_equal(relax_program(t.program, &exact, NULL), VYRE_OK);
+    changed += exact->code_count != t.program->code_count;
+    vyre_program_release(exact);
+    trial_fini(&t);
+  }
+  assert_true(changed > 20); // what agrees was rewritten
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(products_join_their_sums),
+      cmocka_unit_test(what_is_used_elsewhere_stays),
+      cmocka_unit_test(divisions_by_constants_become_products),
+      cmocka_unit_test(exact_programs_are_left_alone),
+      cmocka_unit_test(backends_and_passes_agree),
+      cmocka_unit_test(known_arguments_change_nothing),
+      cmocka_unit_test(random_programs_agree),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
