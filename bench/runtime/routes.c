@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum { SIZES = 10, ROUNDS = 41, FEW_ROUNDS = 5, FAR = 3, ROUTED = 0, MAX_PATHS = 5 };
-#define ROUND_NS  400000
+#define ROUND_NS  2000000
 #define SETTLE_NS 250000000
 #define WORST     1.3
 
