@@ -11,14 +11,16 @@ uint64_t clock_now_ns(void);        // monotonic
 uint64_t clock_thread_cpu_ns(void); // CPU time of this thread
 int64_t clock_unix_seconds(void);
 
-// What this thread has used of the CPU, and how often it was taken away from it.
+// What this thread has used of the CPU, how often it was taken away from it, and how often it gave
+// it away to wait for something.
 typedef struct clock_use {
   uint64_t cpu_ns;
-  uint64_t interruptions;
+  uint64_t interruptions, waits;
 } clock_use;
 clock_use clock_thread_use(void);
 // How long a thread's work takes that took `wall_ns` since `before`: the CPU time when others took
-// the CPU meanwhile, the time itself otherwise.
+// the CPU meanwhile, the time itself otherwise. A thread that waited had others work for it, of whom
+// its CPU time says nothing.
 uint64_t clock_undisturbed_ns(uint64_t wall_ns, const clock_use *before);
 
 // A counter that all CPUs share and that costs less to read than the clock: it orders events, its
