@@ -10,8 +10,10 @@ const recipe *const recipe_table[RECIPE_COUNT] = {
 
 static_assert(RECIPE_COUNT <= 32, "lowering.needed has a bit per recipe");
 
-// The first recipe that takes the operation rewrites it, and what it builds comes here again.
+// The first recipe that takes the operation rewrites it, and what it builds comes here again. Not
+// once the builder has failed: it gives no types any more, by which recipes know what is done.
 ref lower_op(lowering *l, const inst *in) {
+  if (builder_status(l->b) != VYRE_OK) return 0;
   for (unsigned i = 0; i < RECIPE_COUNT; i++) {
     const recipe *r = recipe_table[i];
     if (!(l->needed >> i & 1) || !r->takes || !r->takes(l, in)) continue;
