@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // Memory that runs out on command: a test that includes this header has its own malloc, which fails
-// at the allocation that memory_arm names, alone or with all that follow, and counts what is held.
-// Sanitizers have their own malloc: under them FAILING_MALLOC is 0 and the test skips itself. For
-// one file of a test, one thread.
+// at the allocation that memory_arm names, alone or with all that follow, and counts what is held,
+// by all threads. Sanitizers have their own malloc: under them FAILING_MALLOC is 0 and the test
+// skips itself. For one file of a test; one thread arms it.
 #ifndef VYRE_TESTS_FAILING_MALLOC_H
 #define VYRE_TESTS_FAILING_MALLOC_H
 
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,16 +28,17 @@ extern void __libc_free(void *memory);
 
 // All counted while armed.
 static struct {
-  long calls, fail_at;
-  long held;                // allocations less frees
-  size_t bytes, peak_bytes; // in use
-  bool armed, fail_all;
+  atomic_long calls, held; // held: allocations less frees
+  long fail_at;
+  atomic_size_t bytes, peak_bytes; // in use
+  atomic_bool armed;
+  bool fail_all;
 } memory;
 
 static bool memory_must_fail(void) {
   if (!memory.armed) return false;
-  memory.calls++;
-  return memory.fail_all ? memory.calls >= memory.fail_at : memory.calls == memory.fail_at;
+  long call = ++memory.calls;
+  return memory.fail_all ? call >= memory.fail_at : call == memory.fail_at;
 }
 
 static void *memory_count(void *made) {
