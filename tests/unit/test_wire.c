@@ -425,76 +425,79 @@ typedef struct spoiling {
   const char *bytes;
   size_t added;
   const char *expected; // part of the message, or the verifier's code
+  size_t told;          // the place in the section behind what is wrong; 0: the message has none
 } spoiling;
 
 #define BYTES(text) text, sizeof text - 1
 
 static const spoiling spoilings[] = {
     // Numbers: padded, too long, too large.
-    {WIRE_INTERFACE, 2, 1, BYTES("\x80\x00"), "padded with zeros"},
-    {WIRE_INTERFACE, 2, 1, BYTES("\x80\x80\x80\x80\x80\x01"), "padded with zeros"},
-    {WIRE_INTERFACE, 2, 1, BYTES("\xff\xff\xff\xff\x1f"), "above 4294967295"},
-    {WIRE_INTERFACE, 2, 1, BYTES("\xff\xff\xff\xff\x0f"), "V082"},
-    {WIRE_CODE, 2, 1, BYTES("\x80\x00"), "padded with zeros"},
+    {WIRE_INTERFACE, 2, 1, BYTES("\x80\x00"), "padded with zeros", 4},
+    {WIRE_INTERFACE, 2, 1, BYTES("\x80\x80\x80\x80\x80\x01"), "padded with zeros", 7},
+    {WIRE_INTERFACE, 2, 1, BYTES("\xff\xff\xff\xff\x1f"), "above 4294967295", 7},
+    {WIRE_INTERFACE, 2, 1, BYTES("\xff\xff\xff\xff\x0f"), "V082", 0},
+    {WIRE_CODE, 2, 1, BYTES("\x80\x00"), "padded with zeros", 4},
     // Sections: bytes after the last record, missing ones.
-    {WIRE_INTERFACE, 26, 0, BYTES("\x00"), "after its last record"},
-    {WIRE_CONSTANTS, 21, 0, BYTES("\x00"), "after its last record"},
-    {WIRE_CODE, 13, 0, BYTES("\x00"), "after its last record"},
-    {WIRE_NAMES, 6, 0, BYTES("\x00"), "after its last record"},
-    {WIRE_INTERFACE, 25, 1, BYTES(""), "more shared arrays than bytes"},
-    {WIRE_CODE, 0, 13, BYTES(""), "more operations than the section can hold"},
+    {WIRE_INTERFACE, 26, 0, BYTES("\x00"), "after its last record", 26},
+    {WIRE_CONSTANTS, 21, 0, BYTES("\x00"), "after its last record", 21},
+    {WIRE_CODE, 13, 0, BYTES("\x00"), "after its last record", 13},
+    {WIRE_NAMES, 6, 0, BYTES("\x00"), "after its last record", 6},
+    {WIRE_INTERFACE, 25, 1, BYTES(""), "more shared arrays than bytes", 24},
+    {WIRE_CODE, 0, 13, BYTES(""), "more operations than the section can hold", 0},
     // Interface.
-    {WIRE_INTERFACE, 3, 1, BYTES("\x7f"), "count is larger"},
-    {WIRE_INTERFACE, 4, 1, BYTES("\x7f"), "count is larger"},
-    {WIRE_INTERFACE, 11, 1, BYTES("\x7f"), "count is larger"},
-    {WIRE_INTERFACE, 6, 1, BYTES("\x00"), "unknown access"},
-    {WIRE_INTERFACE, 6, 1, BYTES("\x0b"), "unknown access"},
-    {WIRE_INTERFACE, 6, 1, BYTES("\x83"), "unknown access"},
-    {WIRE_INTERFACE, 6, 1, BYTES("\x05"), "not readwrite"},
-    {WIRE_INTERFACE, 16, 1, BYTES("\x01"), "past the rank"},
-    {WIRE_INTERFACE, 16, 1, BYTES("\x00"), "past the rank"},
-    {WIRE_INTERFACE, 21, 1, BYTES("\x02"), "more shared arrays"},
-    {WIRE_INTERFACE, 23, 1, BYTES("\x04"), "ends inside a record"},
-    {WIRE_INTERFACE, 23, 1, BYTES("\x02"), "constant is not used"},
-    {WIRE_INTERFACE, 10, 1, BYTES("\x01"), "ends inside a record"},
-    {WIRE_INTERFACE, 23, 1, BYTES("\xff\xff\xff\xff\x0f"), "more operations than a program may"},
-    {WIRE_INTERFACE, 10, 1, BYTES("\xff\xff\xff\xff\x0f"), "more operations than a program may"},
+    {WIRE_INTERFACE, 3, 1, BYTES("\x7f"), "count is larger", 4},
+    {WIRE_INTERFACE, 4, 1, BYTES("\x7f"), "count is larger", 5},
+    {WIRE_INTERFACE, 11, 1, BYTES("\x7f"), "count is larger", 12},
+    {WIRE_INTERFACE, 6, 1, BYTES("\x00"), "unknown access", 7},
+    {WIRE_INTERFACE, 6, 1, BYTES("\x0b"), "unknown access", 7},
+    {WIRE_INTERFACE, 6, 1, BYTES("\x83"), "unknown access", 7},
+    {WIRE_INTERFACE, 6, 1, BYTES("\x05"), "not readwrite", 7},
+    {WIRE_INTERFACE, 16, 1, BYTES("\x01"), "past the rank", 0},
+    {WIRE_INTERFACE, 16, 1, BYTES("\x00"), "past the rank", 0},
+    {WIRE_INTERFACE, 21, 1, BYTES("\x02"), "more shared arrays", 24},
+    {WIRE_INTERFACE, 23, 1, BYTES("\x04"), "ends inside a record", 0},
+    {WIRE_INTERFACE, 23, 1, BYTES("\x02"), "constant is not used", 0},
+    {WIRE_INTERFACE, 10, 1, BYTES("\x01"), "ends inside a record", 0},
+    {WIRE_INTERFACE, 23, 1, BYTES("\xff\xff\xff\xff\x0f"), "more operations than a program may",
+     28},
+    {WIRE_INTERFACE, 10, 1, BYTES("\xff\xff\xff\xff\x0f"), "more operations than a program may",
+     28},
     // Constants: equal, unused, out of order, out of range.
-    {WIRE_CONSTANTS, 17, 1, BYTES("\x05"), "two constants are equal"},
-    {WIRE_CONSTANTS, 0, 1, BYTES("\x7f"), "count is larger"},
-    {WIRE_CONSTANTS, 1, 5, BYTES("\x01\x02"), "V030"},
-    {WIRE_CONSTANTS, 1, 5, BYTES("\x0a\x01\x00\xc0\x7f"), "V030"},
-    {WIRE_CONSTANTS, 1, 5, BYTES("\x00"), "V030"},
-    {WIRE_CONSTANTS, 1, 5, BYTES("\x0c"), "V030"},
-    {WIRE_CODE, 7, 1, BYTES("\x07"), "order of their first use"},
-    {WIRE_CODE, 12, 1, BYTES("\x05"), "constant is not used"},
-    {WIRE_CODE, 12, 1, BYTES("\x09"), "order of their first use"},
-    {WIRE_INTERFACE, 15, 1, BYTES("\x03"), "order of their first use"},
-    {WIRE_INTERFACE, 9, 1, BYTES("\x03"), "order of their first use"},
+    {WIRE_CONSTANTS, 17, 1, BYTES("\x05"), "two constants are equal", 0},
+    {WIRE_CONSTANTS, 0, 1, BYTES("\x7f"), "count is larger", 1},
+    {WIRE_CONSTANTS, 1, 5, BYTES("\x01\x02"), "V030", 0},
+    {WIRE_CONSTANTS, 1, 5, BYTES("\x0a\x01\x00\xc0\x7f"), "V030", 0},
+    {WIRE_CONSTANTS, 1, 5, BYTES("\x00"), "V030", 0},
+    {WIRE_CONSTANTS, 1, 5, BYTES("\x0c"), "V030", 0},
+    {WIRE_CODE, 7, 1, BYTES("\x07"), "order of their first use", 8},
+    {WIRE_CODE, 12, 1, BYTES("\x05"), "constant is not used", 0},
+    {WIRE_CODE, 12, 1, BYTES("\x09"), "order of their first use", 0},
+    {WIRE_INTERFACE, 15, 1, BYTES("\x03"), "order of their first use", 0},
+    {WIRE_INTERFACE, 9, 1, BYTES("\x03"), "order of their first use", 0},
     // Operations: what the verifier judges, with its codes.
-    {WIRE_CODE, 0, 3, BYTES("\x00\x07"), "V011"},
-    {WIRE_CODE, 0, 3, BYTES("\xff\x07"), "V011"},
-    {WIRE_CODE, 1, 1, BYTES("\x0c"), "V012"},
-    {WIRE_CODE, 1, 1, BYTES("\x17"), "V012"},
-    {WIRE_CODE, 2, 1, BYTES("\x03"), "V010"},
-    {WIRE_CODE, 6, 1, BYTES("\x00"), "V006"},
-    {WIRE_CODE, 6, 1, BYTES("\x04"), "V006"},
-    {WIRE_CODE, 6, 1, BYTES("\xfe\xff\xff\xff\x0f"), "V006"},
-    {WIRE_CODE, 5, 1, BYTES("\x04"), "V008"},
-    {WIRE_CODE, 5, 1, BYTES("\x03"), "V008"},
-    {WIRE_CODE, 5, 1, BYTES("\x05"), "V008"},
-    {WIRE_CODE, 5, 1, BYTES("\x06"), "V008"},
+    {WIRE_CODE, 0, 3, BYTES("\x00\x07"), "V011", 0},
+    {WIRE_CODE, 0, 3, BYTES("\xff\x07"), "V011", 0},
+    {WIRE_CODE, 1, 1, BYTES("\x0c"), "V012", 0},
+    {WIRE_CODE, 1, 1, BYTES("\x17"), "V012", 0},
+    {WIRE_CODE, 2, 1, BYTES("\x03"), "V010", 0},
+    {WIRE_CODE, 6, 1, BYTES("\x00"), "V006", 0},
+    {WIRE_CODE, 6, 1, BYTES("\x04"), "V006", 0},
+    {WIRE_CODE, 6, 1, BYTES("\xfe\xff\xff\xff\x0f"), "V006", 0},
+    {WIRE_CODE, 5, 1, BYTES("\x04"), "V008", 0},
+    {WIRE_CODE, 5, 1, BYTES("\x03"), "V008", 0},
+    {WIRE_CODE, 5, 1, BYTES("\x05"), "V008", 0},
+    {WIRE_CODE, 5, 1, BYTES("\x06"), "V008", 0},
     // Names: of no operation, twice, without end, more than there are.
-    {WIRE_NAMES, 3, 1, BYTES("\x00"), "of no value"},
-    {WIRE_NAMES, 3, 1, BYTES("\x04"), "of no value"},
-    {WIRE_NAMES, 3, 1, BYTES("\x02"), "of no value"},
-    {WIRE_NAMES, 3, 1, BYTES("\xff\xff\xff\xff\x0f"), "of no value"},
-    {WIRE_NAMES, 2, 4, BYTES("\x02\x01i\x00\x00j\x00"), "of no value"},
-    {WIRE_NAMES, 2, 1, BYTES("\x03"), "count is larger"},
-    {WIRE_NAMES, 5, 1, BYTES(""), "a name has no end"},
-    {WIRE_NAMES, 4, 1, BYTES("\xff"), "V081"},
-    {WIRE_NAMES, 4, 1, BYTES(""), "V081"},
-    {WIRE_NAMES, 0, 1, BYTES("-"), "V081"},
+    {WIRE_NAMES, 3, 1, BYTES("\x00"), "of no value", 4},
+    {WIRE_NAMES, 3, 1, BYTES("\x04"), "of no value", 4},
+    {WIRE_NAMES, 3, 1, BYTES("\x02"), "of no value", 4},
+    {WIRE_NAMES, 3, 1, BYTES("\xff\xff\xff\xff\x0f"), "of no value", 8},
+    {WIRE_NAMES, 2, 4, BYTES("\x02\x01i\x00\x00j\x00"), "of no value", 7},
+    {WIRE_NAMES, 2, 1, BYTES("\x03"), "count is larger", 3},
+    {WIRE_NAMES, 5, 1, BYTES(""), "a name has no end", 4},
+    {WIRE_NAMES, 4, 1, BYTES("\xff"), "V081", 0},
+    {WIRE_NAMES, 4, 1, BYTES(""), "V081", 0},
+    {WIRE_NAMES, 0, 1, BYTES("-"), "V081", 0},
 };
 
 static void test_other_spellings_are_refused(void **state) {
@@ -505,7 +508,10 @@ static void test_other_spellings_are_refused(void **state) {
   for (size_t i = 0; i < sizeof spoilings / sizeof *spoilings; i++) {
     const spoiling *s = &spoilings[i];
     file spoiled = edit(&f, s->section, s->at, s->removed, s->bytes, s->added);
+    char place[40];
+    snprintf(place, sizeof place, "at byte %zu:", section_offset(&f, s->section) + s->told);
     assert_refused(&spoiled, s->expected);
+    if (s->told) assert_refused(&spoiled, place);
     free(spoiled.bytes);
   }
   vyre_free(f.bytes);
