@@ -24,6 +24,7 @@
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *memory);
 
 // All counted while armed.
@@ -63,6 +64,10 @@ void *malloc(size_t size) {
 
 void *calloc(size_t count, size_t size) {
   return memory_must_fail() ? NULL : memory_count(__libc_calloc(count, size));
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  return memory_must_fail() ? NULL : memory_count(__libc_memalign(alignment, size));
 }
 
 void *realloc(void *old, size_t size) {

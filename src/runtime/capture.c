@@ -46,8 +46,9 @@ static bool copy_spans(capture *c, const vyre_dispatch_args *args, bool may_borr
       continue;
     }
     c->inputs[i] = (vyre_span){aligned_alloc(64, (size + 63) / 64 * 64), size};
+    if (!c->inputs[i].data) return false; // without this one, the other counts as borrowed
     c->work[i] = (vyre_span){aligned_alloc(64, (size + 63) / 64 * 64), size};
-    if (!c->inputs[i].data || !c->work[i].data) return false;
+    if (!c->work[i].data) return false;
     memcpy(c->inputs[i].data, args->buffers[i].data, size);
   }
   return true;

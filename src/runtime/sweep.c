@@ -141,5 +141,7 @@ vyre_status sweep_run(const sweep_request *r, tuner *t, tune_sweep_result *out, 
   // One that was measured in an earlier process was proven there; it is proven here as well.
   if (winner == TRIAL_NONE || !sweep_proves(r, out->rows[winner].shape, &unused)) return VYRE_OK;
   *chosen = out->rows[winner].shape;
-  return tuner_record_decision(t, key.text, *chosen, error);
+  status = tuner_record_decision(t, key.text, *chosen, error);
+  if (status != VYRE_OK) tune_sweep_free(out);
+  return status;
 }
