@@ -31,28 +31,38 @@ static site begin(void) {
 }
 
 #define MISTAKE(name, code)                                                                        \
-  static void name(site *s) {                                                                      \
+  static uint32_t name(site *s) {                                                                  \
     code;                                                                                          \
+    return 0;                                                                                      \
   }
-MISTAKE(no_type, vyre_build_const(s->b, VYRE_VOID, 1))
-MISTAKE(type_too_large, vyre_build_const(s->b, VYRE_TYPE_COUNT, 1))
+// Of a call that gives a value, a variable or memory.
+#define MISTAKEN_VALUE(name, value)                                                                \
+  static uint32_t name(site *s) {                                                                  \
+    return value;                                                                                  \
+  }
+MISTAKEN_VALUE(no_type, vyre_build_const(s->b, VYRE_VOID, 1))
+MISTAKEN_VALUE(type_too_large, vyre_build_const(s->b, VYRE_TYPE_COUNT, 1))
 MISTAKE(value_of_nobody, vyre_build_store(s->b, s->x, 12345, s->one))
-MISTAKE(second_of_nobody, vyre_build_binary(s->b, VYRE_OP_ADD, s->one, 12345))
+MISTAKEN_VALUE(second_of_nobody, vyre_build_binary(s->b, VYRE_OP_ADD, s->one, 12345))
 MISTAKE(variable_of_nobody, vyre_build_set(s->b, 12345, s->one))
-MISTAKE(no_variable, vyre_build_get(s->b, 0))
-MISTAKE(memory_of_nobody, vyre_build_load(s->b, (vyre_mem){7}, s->i))
-MISTAKE(wrong_count, vyre_build_op(s->b, VYRE_OP_ADD, VYRE_VOID, 1, &s->one))
-MISTAKE(wrong_op, vyre_build_op(s->b, VYRE_OP_COUNT, VYRE_VOID, 0, NULL))
-MISTAKE(length_of_an_array, vyre_build_len(s->b, vyre_build_array(s->b, "a", VYRE_U32, 4)))
-MISTAKE(id_before, vyre_build_id(s->b, (vyre_op)(VYRE_OP_GLOBAL_ID - 1), 0))
-MISTAKE(id_behind, vyre_build_id(s->b, (vyre_op)(VYRE_OP_GROUP_COUNT + 1), 0))
-MISTAKE(atomic_before,
-        vyre_build_atomic(s->b, (vyre_op)(VYRE_OP_ATOMIC_ADD - 1), s->x, s->i, s->one))
-MISTAKE(atomic_behind, vyre_build_atomic(s->b, VYRE_OP_ATOMIC_CAS, s->x, s->i, s->one))
-MISTAKE(buffer_in_a_region, vyre_build_buffer(s->b, "y", VYRE_U32, VYRE_READ, 0))
+MISTAKEN_VALUE(no_variable, vyre_build_get(s->b, 0))
+MISTAKEN_VALUE(memory_of_nobody, vyre_build_load(s->b, (vyre_mem){7}, s->i))
+MISTAKEN_VALUE(wrong_count, vyre_build_op(s->b, VYRE_OP_ADD, VYRE_VOID, 1, &s->one))
+MISTAKEN_VALUE(wrong_op, vyre_build_op(s->b, VYRE_OP_COUNT, VYRE_VOID, 0, NULL))
+MISTAKEN_VALUE(length_of_an_array, vyre_build_len(s->b, vyre_build_array(s->b, "a", VYRE_U32, 4)))
+MISTAKEN_VALUE(id_before, vyre_build_id(s->b, (vyre_op)(VYRE_OP_GLOBAL_ID - 1), 0))
+MISTAKEN_VALUE(id_behind, vyre_build_id(s->b, (vyre_op)(VYRE_OP_GROUP_COUNT + 1), 0))
+MISTAKEN_VALUE(atomic_before,
+               vyre_build_atomic(s->b, (vyre_op)(VYRE_OP_ATOMIC_ADD - 1), s->x, s->i, s->one))
+MISTAKEN_VALUE(atomic_behind, vyre_build_atomic(s->b, VYRE_OP_ATOMIC_CAS, s->x, s->i, s->one))
+MISTAKEN_VALUE(buffer_in_a_region, vyre_build_buffer(s->b, "y", VYRE_U32, VYRE_READ, 0).id)
 MISTAKE(region_in_a_region, vyre_build_region_begin(s->b, "s"))
 MISTAKE(second_grid, vyre_build_grid(s->b, 1, &s->one, (uint32_t[3]){1, 1, 1}))
 MISTAKE(between_regions, vyre_build_region_end(s->b); vyre_build_store(s->b, s->x, s->i, s->one))
+MISTAKEN_VALUE(shared_between_regions,
+               (vyre_build_region_end(s->b), vyre_build_shared(s->b, "a", VYRE_U32, 4).id))
+MISTAKEN_VALUE(value_between_regions,
+               (vyre_build_region_end(s->b), vyre_build_unary(s->b, VYRE_OP_NOT, s->i)))
 MISTAKE(end_of_nothing, vyre_build_region_end(s->b); vyre_build_region_end(s->b))
 MISTAKE(grid_of_nobody, vyre_build_region_end(s->b); vyre_build_region_begin(s->b, "s");
         vyre_build_grid(s->b, 1, (vyre_value[]){12345}, (uint32_t[3]){1, 1, 1}))
@@ -68,7 +78,7 @@ MISTAKE(continue_outside, vyre_build_continue(s->b))
 static void mistakes_are_reported_in_the_end(void **state) {
   (void)state;
   static const struct {
-    void (*make)(site *s);
+    uint32_t (*make)(site *s);
     const char *said;
   } rows[] = {
       {no_type, "no valid type"},
@@ -89,6 +99,8 @@ static void mistakes_are_reported_in_the_end(void **state) {
       {region_in_a_region, "region `s` was begun inside another one"},
       {second_grid, "wrong place"},
       {between_regions, "`store` was built between two regions"},
+      {shared_between_regions, ""},
+      {value_between_regions, "`not` was built between two regions"},
       {end_of_nothing, "wrong place"},
       {grid_of_nobody, "extent 1 of a grid"},
       {grid_without_extents, "called with NULL"},
@@ -101,8 +113,13 @@ static void mistakes_are_reported_in_the_end(void **state) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     site s = begin();
-    rows[i].make(&s);
-    vyre_build_binary(s.b, VYRE_OP_ADD, 99999, 99999); // another one: the first is told
+    uint32_t made = rows[i].make(&s);
+    if (made) fail_msg("row %zu gives %u", i, made);
+    // Another one: the first is told. Nothing is made any more, once a mistake is known.
+    assert_int_equal(vyre_build_binary(s.b, VYRE_OP_ADD, 99999, 99999), 0);
+    assert_int_equal(vyre_build_u32(s.b, 77), 0);
+    assert_int_equal(vyre_build_len(s.b, s.x), 0);
+    assert_int_equal(vyre_build_load(s.b, s.x, s.i), 0);
     vyre_build_region_end(s.b);
     vyre_error error = {0};
     vyre_program *p = (vyre_program *)&error;
