@@ -195,7 +195,7 @@ typedef struct vyre_language_info {
   const char *name;     /* "opencl": stable, what the calls below take */
   const char *title;    /* "OpenCL C" */
   const char *suffixes; /* of its files, separated by spaces: ".cl" */
-  bool has_launch;      /* a program is made for a launch: workgroup, rank and locals count */
+  bool has_launch;      /* a program is made for a launch: workgroup, rank, locals, formats count */
 } vyre_language_info;
 
 VYRE_API uint32_t vyre_language_count(void);
@@ -209,6 +209,11 @@ typedef struct vyre_source_local {
   uint64_t size_bytes; /* of the array that it points to */
 } vyre_source_local;
 
+typedef struct vyre_source_format {
+  const char *name;   /* of an argument that is an image or a sampler */
+  const char *format; /* "rgba_unorm8", "linear:repeat:normalized": docs/OPENCL.md lists them */
+} vyre_source_format;
+
 /* What does not mean anything in a language is not looked at. */
 typedef struct vyre_source_options {
   const char *entry;         /* NULL: the only one of the source */
@@ -218,6 +223,8 @@ typedef struct vyre_source_options {
   uint64_t global_offset[3]; /* added to global ids */
   const vyre_source_local *locals;
   uint32_t local_count;
+  const vyre_source_format *formats;
+  uint32_t format_count;
 } vyre_source_options;
 
 /* Makes a program from one entry of a source. Where the language has launches, its grid is in the
@@ -233,7 +240,9 @@ typedef enum vyre_source_space {
   VYRE_SPACE_GLOBAL,
   VYRE_SPACE_CONSTANT,
   VYRE_SPACE_LOCAL,
-  VYRE_SPACE_OTHER /* images, samplers, pipes: no program is made from such an entry */
+  VYRE_SPACE_OTHER,  /* pipes and the like: no program is made from such an entry */
+  VYRE_SPACE_IMAGE,  /* a buffer of its pixels, and parameters NAME.width and so on */
+  VYRE_SPACE_SAMPLER /* part of the program: vyre_source_format says what it is */
 } vyre_source_space;
 
 typedef struct vyre_source_arg {

@@ -136,6 +136,37 @@ static vyre_status bind_grid(bindings *b, const uint64_t *grid, uint32_t count, 
   return VYRE_OK;
 }
 
+// Which of the extents of a buffer a parameter is: `count` of them begin with the buffer's name.
+static int find_extent(const bindings *b, const char *buffer, const char *param, uint32_t *count) {
+  size_t size = strlen(buffer);
+  int found = -1;
+  *count = 0;
+  for (uint32_t i = 0; i < b->param_count; i++) {
+    const char *name = vyre_program_param(b->program, i).name;
+    if (strncmp(name, buffer, size) || name[size] != '.') continue;
+    if (!strcmp(name, param)) found = (int)*count;
+    ++*count;
+  }
+  return found;
+}
+
+// The extents of an image, width first, from the shape of its buffer, whose axes are the other way
+// round and may have one more for the channels.
+static vyre_status bind_extents(bindings *b, vyre_error *error) {
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < b->param_count && status == VYRE_OK; i++)
+    for (uint32_t k = 0; k < b->buffer_count && !b->param_given[i]; k++) {
+      const named_buffer *buf = &b->buffers[k];
+      uint32_t count;
+      int at = find_extent(b, buf->info.name, vyre_program_param(b->program, i).name, &count);
+      if (at < 0 || (buf->rank != count && buf->rank != count + 1)) continue;
+      char text[NUMBER_TEXT];
+      snprintf(text, sizeof text, "%llu", (unsigned long long)buf->shape[count - 1 - (uint32_t)at]);
+      status = bind_param(b, i, text, error);
+    }
+  return status;
+}
+
 static vyre_status check_params(const bindings *b, vyre_error *error) {
   for (uint32_t i = 0; i < b->param_count; i++) {
     vyre_param_info info = vyre_program_param(b->program, i);
@@ -167,6 +198,8 @@ static vyre_status bind_buffer_file(named_buffer *buf, vyre_error *error) {
                      vyre_type_name(held));
   }
   buf->count = array.count;
+  buf->rank = array.rank <= SPEC_MOST_AXES ? array.rank : 0;
+  memcpy(buf->shape, array.shape, sizeof buf->shape);
   buf->data = array.data;
   buf->storage = array.storage;
   return VYRE_OK;
@@ -213,6 +246,8 @@ static vyre_status bind_buffer(bindings *b, uint32_t index, const char *text, vy
         buf->info.name, buf->info.name, text);
   }
   buf->count = buf->spec.count;
+  buf->rank = buf->spec.rank;
+  memcpy(buf->shape, buf->spec.shape, sizeof buf->shape);
   if (buf->count <= max_elements) return VYRE_OK;
   return error_set(error, VYRE_ERROR_LIMIT,
                    "buffer `%s` would have %llu elements, above the limit of %llu. Fix: use a "
@@ -305,6 +340,7 @@ vyre_status bind_words(const vyre_program *program, char **words, size_t word_co
   for (size_t i = 0; i < word_count && status == VYRE_OK; i++)
     status = bind_word(b, words[i], error);
   if (status == VYRE_OK) status = bind_grid(b, grid, grid_count, error);
+  if (status == VYRE_OK) status = bind_extents(b, error);
   if (status == VYRE_OK) status = check_params(b, error);
   for (uint32_t i = 0; i < b->buffer_count && status == VYRE_OK; i++) {
     const named_buffer *buf = &b->buffers[i];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The arguments of a dispatch from the words of a command line: NAME=SPEC for parameters and
-// buffers, --grid for the parameters grid_x, grid_y, grid_z. Buffers that are only written and have
-// a declared length need no word. bind_free releases what was allocated. One thread.
+// buffers, --grid for the parameters grid_x, grid_y, grid_z. The parameters NAME.width and so on of
+// an image are taken from the shape of the buffer NAME when they are not given. Buffers that are
+// only written and have a declared length need no word. bind_free releases what was allocated. One
+// thread.
 #ifndef VYRE_CLI_BIND_H
 #define VYRE_CLI_BIND_H
 
@@ -13,8 +15,10 @@ typedef struct named_buffer {
   bool is_given;
   spec spec;
   uint64_t count; // elements
-  void *data;     // NULL for a transient one
-  void *storage;  // what to free
+  uint64_t shape[SPEC_MOST_AXES];
+  uint32_t rank; // of what was given; 0: it has no shape
+  void *data;    // NULL for a transient one
+  void *storage; // what to free
 } named_buffer;
 
 typedef struct bindings {

@@ -82,7 +82,7 @@ static vyre_status load(measure *m, vyre_error *error) {
   if (load_language(m->file, &m->source).has_launch) {
     size_t kept = 0;
     for (size_t i = 0; i < m->words.count; i++)
-      if (!source_take_local(&m->source, m->words.at[i])) m->words.at[kept++] = m->words.at[i];
+      if (!source_take_argument(&m->source, m->words.at[i])) m->words.at[kept++] = m->words.at[i];
     m->words.count = kept;
     m->source.rank = m->grid_count;
   }

@@ -125,7 +125,7 @@ static bool read_option(const args *a, int letter, options *o) {
 static void take_launch(options *o) {
   size_t kept = 0;
   for (size_t i = 0; i < o->words.count; i++)
-    if (!source_take_local(&o->source, o->words.at[i])) o->words.at[kept++] = o->words.at[i];
+    if (!source_take_argument(&o->source, o->words.at[i])) o->words.at[kept++] = o->words.at[i];
   o->words.count = kept;
   o->source.rank = o->grid_count;
   for (int k = 0; k < 3; k++) o->source.workgroup[k] = (uint32_t)o->workgroup[k];
@@ -435,6 +435,8 @@ const command run_command = {
     "                                         for the same seed everywhere\n"
     "                         fill:V:N        N times V\n"
     "                         local:BYTES     room for a workgroup-shared argument (OpenCL C)\n"
+    "                         image:FORMAT    how an image stores pixels (OpenCL C): rgba_f32\n"
+    "                         sampler:WORDS   an argument that is one (OpenCL C): linear:clamp\n"
     "                         N may be left out where the program declares the length\n"
     "\n"
     "options:\n"

@@ -18,9 +18,21 @@ void source_add_option(source_words *w, const char *word) {
   strbuf_putc(&w->build, '"');
 }
 
-bool source_take_local(source_words *w, char *word) {
+// NAME=image:FORMAT or NAME=sampler:WORDS; what the frontend does not know it refuses itself.
+static bool take_format(source_words *w, char *word, char *equals) {
+  size_t size = !strncmp(equals + 1, "image:", 6) ? 6 : !strncmp(equals + 1, "sampler:", 8) ? 8 : 0;
+  if (!size) return false;
+  *equals = 0;
+  vyre_source_format format = {word, equals + 1 + size};
+  if (!vec_push(&w->formats, format)) w->failed = true;
+  return true;
+}
+
+bool source_take_argument(source_words *w, char *word) {
   char *equals = strchr(word, '=');
-  if (!equals || equals == word || strncmp(equals + 1, "local:", 6)) return false;
+  if (!equals || equals == word) return false;
+  if (take_format(w, word, equals)) return true;
+  if (strncmp(equals + 1, "local:", 6)) return false;
   const char *end;
   uint64_t bytes;
   if (!number_read_u64(equals + 7, &end, &bytes) || *end) return false;
@@ -66,7 +78,7 @@ bool source_take(source_words *w, const args *a, int letter, bool *ok) {
     *ok = is_language(a);
     return true;
   }
-  if (letter == ARGS_WORD) return source_take_local(w, a->value);
+  if (letter == ARGS_WORD) return source_take_argument(w, a->value);
   if (letter != SOURCE_WORKGROUP) return false;
   *ok = args_extents(a, "--workgroup", UINT32_MAX, 1, extents);
   for (int k = 0; k < 3 && *ok; k++) w->workgroup[k] = (uint32_t)extents[k];
@@ -76,6 +88,7 @@ bool source_take(source_words *w, const args *a, int letter, bool *ok) {
 void source_words_free(source_words *w) {
   strbuf_fini(&w->build);
   vec_free(&w->locals);
+  vec_free(&w->formats);
   *w = (source_words){0};
 }
 
@@ -95,6 +108,8 @@ static vyre_source_options options_of(const source_words *words, const char *ent
   options.rank = words->rank;
   options.locals = words->locals.at;
   options.local_count = (uint32_t)words->locals.count;
+  options.formats = words->formats.at;
+  options.format_count = (uint32_t)words->formats.count;
   return options;
 }
 

@@ -21,6 +21,19 @@ static bool take_number(const char **p, uint64_t *out) {
   return **p == ':' && number_read_u64(*p + 1, p, out);
 }
 
+// 480x640x4; false when that is no number of elements.
+static bool take_count(const char **p, spec *out) {
+  if (!take_number(p, &out->count)) return false;
+  out->shape[0] = out->count;
+  for (out->rank = 0; **p == 'x' && out->rank + 1 < SPEC_MOST_AXES;) {
+    uint64_t *extent = &out->shape[++out->rank];
+    if (!number_read_u64(*p + 1, p, extent)) return false;
+    if (__builtin_mul_overflow(out->count, *extent, &out->count)) return false;
+  }
+  if (out->rank) out->rank++;
+  return true;
+}
+
 static vyre_status parse_generator(size_t which, const char *text, spec *out, vyre_error *error) {
   const char *p = text + strlen(generators[which].name);
   *out = (spec){.kind = generators[which].kind};
@@ -28,7 +41,7 @@ static vyre_status parse_generator(size_t which, const char *text, spec *out, vy
     out->text = ++p;
     p += out->text_size = strcspn(p, ":");
   }
-  if (*p) out->has_count = take_number(&p, &out->count);
+  if (*p) out->has_count = take_count(&p, out);
   if (out->kind == SPEC_RAND && out->has_count && *p) take_number(&p, &out->seed);
   bool complete =
       (out->kind != SPEC_FILL || out->text_size) && (out->kind != SPEC_LOCAL || out->has_count);

@@ -11,11 +11,14 @@
 //   fill:V[:N]                 N times V
 //   local:BYTES                room in workgroup-shared memory
 //
-// N may be left out where the program declares the buffer's length. Any thread.
+// N may be a product, 480x640x4: the shape of an image, rows first. N may be left out where the
+// program declares the buffer's length. Any thread.
 #ifndef VYRE_CLI_SPEC_H
 #define VYRE_CLI_SPEC_H
 
 #include <vyre/vyre.h>
+
+enum { SPEC_MOST_AXES = 4 }; // layers or depth, rows, columns, channels
 
 typedef enum spec_kind {
   SPEC_LITERAL,
@@ -34,6 +37,8 @@ typedef struct spec {
   size_t text_size; // of a fill's value
   bool has_count;
   uint64_t count; // elements; bytes for local
+  uint64_t shape[SPEC_MOST_AXES];
+  uint32_t rank; // of a product; else 0
   uint64_t seed;
 } spec;
 

@@ -88,10 +88,23 @@ static bool are_locals_given(const vyre_source_options *o) {
   return true;
 }
 
-static vyre_status locals_missing(vyre_error *error) {
-  return error_set(error, VYRE_ERROR_ARGUMENT,
-                   "a local array of the options is NULL. Fix: pass as many names and sizes as "
-                   "local_count says");
+static bool are_formats_given(const vyre_source_options *o) {
+  if (o->format_count && !o->formats) return false;
+  for (uint32_t i = 0; i < o->format_count; i++)
+    if (!o->formats[i].name || !o->formats[i].format) return false;
+  return true;
+}
+
+static vyre_status check_options(const vyre_source_options *o, vyre_error *error) {
+  if (o && !are_locals_given(o))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "a local array of the options is NULL. Fix: pass as many names and sizes as "
+                     "local_count says");
+  if (o && !are_formats_given(o))
+    return error_set(error, VYRE_ERROR_ARGUMENT,
+                     "a format of the options is NULL. Fix: pass as many names and formats as "
+                     "format_count says");
+  return VYRE_OK;
 }
 
 vyre_status vyre_program_from(const char *language, const void *text, size_t size, const char *name,
@@ -100,7 +113,7 @@ vyre_status vyre_program_from(const char *language, const void *text, size_t siz
   FPENV_SCOPE;
   if (!out) return error_set(error, VYRE_ERROR_ARGUMENT, "`out` is NULL. Fix: pass a place");
   *out = NULL;
-  if (options && !are_locals_given(options)) return locals_missing(error);
+  if (check_options(options, error) != VYRE_OK) return VYRE_ERROR_ARGUMENT;
   front_source source;
   const front_language *found = NULL;
   vyre_status status = begin(language, text, size, name, &source, &found, error);
@@ -128,7 +141,7 @@ vyre_status vyre_source_each(const char *language, const void *text, size_t size
                              void *data, vyre_error *error) {
   FPENV_SCOPE;
   if (!visit) return error_set(error, VYRE_ERROR_ARGUMENT, "`visit` is NULL. Fix: pass a function");
-  if (options && !are_locals_given(options)) return locals_missing(error);
+  if (check_options(options, error) != VYRE_OK) return VYRE_ERROR_ARGUMENT;
   front_source source;
   const front_language *found = NULL;
   vyre_status status = begin(language, text, size, name, &source, &found, error);

@@ -28,6 +28,11 @@ void base_indexed(lowering *l, base *b) {
   if (b->kind == B_TABLE) note(l, &b->is_dynamic);
 }
 
+vyre_access base_access(const base *b) {
+  if (b->is_written) return b->is_read ? VYRE_READWRITE : VYRE_WRITE;
+  return VYRE_READ;
+}
+
 base *base_new(lowering *l, const void *key, int kind) {
   base *b = fact(l, key, kind, sizeof(base));
   if (!b->self) {

@@ -40,7 +40,9 @@ _Noreturn static void refuse(lowering *l, const node *n) {
   const char *fix = "use a function of docs/OPENCL.md, or write it out";
   if (!strcmp(n->name, "printf"))
     fix = "write the values to a buffer and print them on the host";
-  else if (strstr(n->name, "image") || strstr(n->name, "pipe"))
+  else if (strstr(n->name, "image"))
+    fix = "use the functions of images of docs/OPENCL.md; there are no levels and no samples";
+  else if (strstr(n->name, "pipe"))
     fix = "pass the data in a buffer";
   else if (strstr(n->name, "sub_group") || starts_with(n->name, "work_group_"))
     fix = "use local memory and barrier";

@@ -73,7 +73,8 @@ static ref extent(lowering *l, const char *text, size_t size, const uint32_t *fi
     return length_of(l, d);
   }
   d = find_argument(l, text, size, &number);
-  if (!d || d->type->kind != T_SCALAR || !type_is_int(d->type->scalar)) refuse(l, text, size);
+  if (!d || d->type->kind != T_SCALAR || !type_is_int(d->type->scalar) || d->type->is_sampler)
+    refuse(l, text, size);
   return e_convert(l, VYRE_U32, vyre_build_param_value(l->b, first_param[number]));
 }
 

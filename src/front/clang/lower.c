@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "front/clang/half.h"
+#include "front/clang/image.h"
 #include "front/clang/source.h"
 
 #include <string.h>
@@ -109,11 +110,6 @@ static void unify_words(lowering *l) {
 
 // ---- the interface of a kernel ------------------------------------------------------------------
 
-static vyre_access access_of(const base *b) {
-  if (b->is_written) return b->is_read ? VYRE_READWRITE : VYRE_WRITE;
-  return VYRE_READ;
-}
-
 static void declare_buffer(lowering *l, decl *d, const char *name) {
   base *b = base_new(l, d, FACT_BUFFER); // the buffer, not the pointer to it
   b->name = name;
@@ -123,7 +119,7 @@ static void declare_buffer(lowering *l, decl *d, const char *name) {
   b->offset = d->offset;
   b->kind = B_MEMORY;
   base_words(b);
-  b->mem = vyre_build_buffer(l->b, name, b->word, access_of(b), 0);
+  b->mem = vyre_build_buffer(l->b, name, b->word, base_access(b), 0);
 }
 
 static uint64_t local_size(lowering *l, const char *name, uint32_t offset) {
@@ -170,8 +166,12 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
       break;
     case T_OTHER:
       unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, d->offset,
-                "`%s` is an image, a sampler or a pipe. Fix: pass the data in a buffer", d->name);
-    default: declare_value_params(l, d, ast_param_name(l->u, k, i), &first_param[i]);
+                "`%s` is of type `%s`, which is not supported. Fix: pass the data in a buffer",
+                d->name, d->type->spelling);
+    case T_IMAGE: image_declare(l, d, ast_param_name(l->u, k, i)); break;
+    default:
+      if (!d->type->is_sampler)
+        declare_value_params(l, d, ast_param_name(l->u, k, i), &first_param[i]);
     }
   }
   static const char *const grid_names[] = {"grid_x", "grid_y", "grid_z"};
@@ -210,10 +210,12 @@ static void bind_interface(lowering *l, const uint32_t *first_param) {
     decl *d = k->params[i];
     const char *name = ast_param_name(l->u, k, i);
     base *b = base_of_decl(l, d);
-    bool is_pointer = d->type->kind == T_POINTER;
-    if (is_pointer || d->writes || b->in_memory || b->is_mutable) {
-      value init = is_pointer ? value_pointer(l, d->type, argument_pointer(l, d, name))
-                              : param_value(l, d, first_param[i]);
+    bool is_pointer = d->type->kind == T_POINTER || d->type->kind == T_IMAGE;
+    bool is_sampler = d->type->is_sampler;
+    if (is_pointer || is_sampler || d->writes || b->in_memory || b->is_mutable) {
+      value init = is_pointer   ? value_pointer(l, d->type, argument_pointer(l, d, name))
+                   : is_sampler ? sampler_argument(l, d, name)
+                                : param_value(l, d, first_param[i]);
       base_declare(l, b, name, d->type, d->writes > 0 ? BASE_MUTABLE : BASE_PARAMETER, &init,
                    builder_code_count(l->b), d->offset);
       continue;

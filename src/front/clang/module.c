@@ -70,6 +70,8 @@ static const char *list_string(listing *s, const char *text) {
 
 static vyre_source_space list_space(const ctype *type) {
   if (type->kind == T_OTHER) return VYRE_SPACE_OTHER;
+  if (type->kind == T_IMAGE) return VYRE_SPACE_IMAGE;
+  if (type->is_sampler) return VYRE_SPACE_SAMPLER;
   if (type->kind != T_POINTER) return VYRE_SPACE_VALUE;
   return type->space == SPACE_GLOBAL     ? VYRE_SPACE_GLOBAL
          : type->space == SPACE_CONSTANT ? VYRE_SPACE_CONSTANT
@@ -84,11 +86,13 @@ static const char *plain_type(unit *u, const ctype *type) {
       [VYRE_U16] = "ushort", [VYRE_I32] = "int",   [VYRE_U32] = "uint",  [VYRE_I64] = "long",
       [VYRE_U64] = "ulong",  [VYRE_F32] = "float", [VYRE_F64] = "double"};
   const char *name = type_is_arithmetic(type) && !type->is_half ? names[type->scalar] : "half";
+  if (type->is_sampler) return type->spelling;
   if (type->kind == T_SCALAR) return name;
   if (type->kind == T_VECTOR) return unit_printf(u, "%s%u", name, type->count);
   const char *text = type->spelling;
-  static const char *const words[] = {"__global ",  "__constant ", "__local ",
-                                      "__private ", "const ",      "volatile "};
+  static const char *const words[] = {"__global ",    "__constant ",   "__local ",
+                                      "__private ",   "const ",        "volatile ",
+                                      "__read_only ", "__write_only ", "__read_write "};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strncmp(text, words[i], strlen(words[i]))) {
       text += strlen(words[i]);

@@ -108,7 +108,7 @@ static void report(unit *u, CXDiagnostic d) {
 // Parses the source as the user wrote it, so that places are the user's own; only ever done to find
 // words for a mistake.
 static bool explain(unit *u) {
-  const char *const more[] = {"-U__IMAGE_SUPPORT__", preprocess_version(u)};
+  const char *const more[] = {preprocess_version(u)};
   uint32_t count;
   const char **args = parse_args(u, more, sizeof more / sizeof *more, true, &count);
   CXTranslationUnit tu = parse_text(u, u->source.name, u->source.text, u->source.size, args, count);

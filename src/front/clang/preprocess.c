@@ -79,7 +79,6 @@ static const char **command(unit *u) {
                                "-fdeclare-opencl-builtins",
                                "-include",
                                resource_header(u),
-                               "-U__IMAGE_SUPPORT__",
                                preprocess_version(u)};
   uint32_t count = 0, capacity = 0;
   const char **args = NULL;

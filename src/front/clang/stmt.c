@@ -281,8 +281,9 @@ void lower_decl(lowering *l, decl *d) {
     if (init.at) store(l, &to, init, d->offset);
     return;
   }
-  base_declare(l, b, d->name, d->type, d->writes > 0 || !d->init ? BASE_MUTABLE : BASE_CONSTANT,
-               &init, since, d->offset);
+  base_use use = d->writes > 0 || !d->init ? BASE_MUTABLE : BASE_CONSTANT;
+  if (d->type->is_sampler && d->init) use = BASE_PARAMETER; // stays a constant
+  base_declare(l, b, d->name, d->type, use, &init, since, d->offset);
 }
 
 // x = value, where this is all that x ever gets.

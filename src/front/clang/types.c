@@ -14,7 +14,7 @@ struct type_table {
   ctype **slot;
   uint32_t count, capacity;
   ctype *scalars[VYRE_TYPE_COUNT];
-  ctype *half;
+  ctype *half, *sampler;
   ctype *vectors[VYRE_TYPE_COUNT + 1][17]; // those of half last
 };
 
@@ -81,6 +81,20 @@ const ctype *type_half(unit *u) {
                  .size = 2,
                  .align = 2,
                  .spelling = "half"};
+  type_leaves(u, *at, NO_PLACE);
+  return *at;
+}
+
+const ctype *type_sampler(unit *u) {
+  ctype **at = &table(u)->sampler;
+  if (*at) return *at;
+  *at = UNIT_NEW(u, ctype);
+  **at = (ctype){.kind = T_SCALAR,
+                 .scalar = VYRE_U32,
+                 .is_sampler = true,
+                 .size = 4,
+                 .align = 4,
+                 .spelling = "sampler_t"};
   type_leaves(u, *at, NO_PLACE);
   return *at;
 }
@@ -216,6 +230,33 @@ static void fill_pointer(unit *u, ctype *made, CXType type, uint32_t offset) {
   type_leaves(u, made, offset);
 }
 
+// Images of several samples have no place in OpenCL C 1.2, and are not read.
+static bool fill_image(ctype *made, enum CXTypeKind kind) {
+#define KINDS(shape)                                                                               \
+  CXType_OCLImage##shape##RO, CXType_OCLImage##shape##WO, CXType_OCLImage##shape##RW
+  static const struct {
+    enum CXTypeKind kinds[3];
+    uint8_t axes;
+    bool is_layered, is_depth;
+  } images[] = {
+      {{KINDS(1d)}, 1, false, false},         {{KINDS(1dArray)}, 1, true, false},
+      {{KINDS(1dBuffer)}, 1, false, false},   {{KINDS(2d)}, 2, false, false},
+      {{KINDS(2dArray)}, 2, true, false},     {{KINDS(2dDepth)}, 2, false, true},
+      {{KINDS(2dArrayDepth)}, 2, true, true}, {{KINDS(3d)}, 3, false, false},
+  };
+#undef KINDS
+  for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+    for (int k = 0; k < 3; k++)
+      if (images[i].kinds[k] == kind) {
+        made->kind = T_IMAGE;
+        made->axes = images[i].axes;
+        made->is_layered = images[i].is_layered;
+        made->is_depth = images[i].is_depth;
+        return true;
+      }
+  return false;
+}
+
 static void fill(unit *u, ctype *made, CXType type, uint32_t offset) {
   vyre_type scalar = scalar_of_kind(type.kind);
   if (scalar != VYRE_VOID) {
@@ -232,7 +273,9 @@ static void fill(unit *u, ctype *made, CXType type, uint32_t offset) {
   case CXType_FunctionProto:
   case CXType_FunctionNoProto: made->kind = T_FUNCTION; return;
   case CXType_OCLEvent: made->kind = T_EVENT; return;
-  default: made->kind = T_OTHER; return;
+  default:
+    if (!fill_image(made, type.kind)) made->kind = T_OTHER;
+    return;
   }
 }
 
@@ -243,6 +286,7 @@ static const ctype *shared_type(unit *u, CXType type, uint32_t offset) {
     return type_of(u, clang_getEnumDeclIntegerType(clang_getTypeDeclaration(type)), offset);
   vyre_type scalar = scalar_of_kind(type.kind);
   if (scalar != VYRE_VOID) return type_scalar(u, scalar);
+  if (type.kind == CXType_OCLSampler) return type_sampler(u);
   if (type.kind == CXType_Half || type.kind == CXType_Float16) return type_half(u);
   if (type.kind == CXType_ExtVector || type.kind == CXType_Vector) {
     const ctype *element = type_of(u, clang_getElementType(type), offset);
@@ -316,6 +360,10 @@ static void add_leaves(leaf_list *l, const ctype *type, uint64_t offset, const c
   switch (type->kind) {
   case T_SCALAR:
   case T_POINTER: add_leaf(l, offset, type, suffix); return;
+  case T_IMAGE: // points to its pixels
+    add_leaf(l, offset, type_pointer(l->u, type_scalar(l->u, VYRE_U8), SPACE_GLOBAL, false),
+             suffix);
+    return;
   case T_VECTOR:
     for (uint32_t i = 0; i < type->count; i++)
       add_leaf(l, offset + i * type->element->size, type->element,

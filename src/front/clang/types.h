@@ -10,7 +10,7 @@
 
 typedef enum type_kind {
   T_VOID,
-  T_SCALAR, // also enums
+  T_SCALAR, // also enums and samplers
   T_VECTOR,
   T_POINTER,
   T_ARRAY,
@@ -18,7 +18,8 @@ typedef enum type_kind {
   T_UNION,
   T_FUNCTION, //
   T_EVENT,    // of async copies, which are finished when the call returns
-  T_OTHER,    // images, samplers, pipes, blocks: refused where they are used
+  T_IMAGE,    // an argument of the kernel, or what stands for it in a function
+  T_OTHER,    // pipes, blocks and the like: refused where they are used
 } type_kind;
 
 typedef enum addr_space {
@@ -47,6 +48,10 @@ struct ctype {
   type_kind kind;
   vyre_type scalar;     // T_SCALAR, and of the elements of T_VECTOR
   bool is_half;         // likewise: `scalar` is VYRE_F32, in memory it has 16 bits
+  bool is_sampler;      // T_SCALAR: the bits that CLK_... give, a constant
+  uint8_t axes;         // T_IMAGE: of one layer, 1 to 3
+  bool is_layered;      // T_IMAGE: an array of images
+  bool is_depth;        // T_IMAGE: its pixels are numbers
   addr_space space;     // T_POINTER: of what is pointed to
   bool is_const;        // T_POINTER: to const
   uint32_t count;       // T_VECTOR lanes, T_ARRAY elements
@@ -64,6 +69,7 @@ const ctype *type_of(unit *u, CXType type, uint32_t offset);
 const char *type_field_name(unit *u, CXCursor field); // "" when it has none
 const ctype *type_scalar(unit *u, vyre_type scalar);
 const ctype *type_half(unit *u);
+const ctype *type_sampler(unit *u);
 const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_const);
 // The number of leaves is in type->leaf_count afterwards. A union has one leaf per word that its
 // alignment allows.

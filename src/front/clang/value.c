@@ -94,13 +94,15 @@ value value_convert(lowering *l, value v, const ctype *to, uint32_t offset) {
   switch (to->kind) {
   case T_VOID:
   case T_EVENT: return value_new(l, to, offset);
+  case T_IMAGE:
+    if (v.type->kind == T_IMAGE) return v;
+    break;
   case T_SCALAR: return to_scalar(l, v, to, offset);
   case T_VECTOR: return to_vector(l, v, to, offset);
   case T_POINTER: return to_pointer(l, v, to, offset);
-  default:
-    type_leaves(l->u, to, offset); // refuses what has no values
-    lower_refuse(l, offset, "a conversion between structures", "copy the fields");
+  default: type_leaves(l->u, to, offset); // refuses what has no values
   }
+  lower_refuse(l, offset, "a conversion between structures", "copy the fields");
 }
 
 value value_select(lowering *l, ref c, value x, value y) {

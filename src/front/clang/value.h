@@ -67,6 +67,7 @@ struct base {
   bool is_mixed;     // accessed as several types
   vyre_type access;  // the type that it is accessed as; VYRE_VOID: not yet
   vyre_type order;   // as which it is compared by atomics; VYRE_VOID: not
+  vyre_type pixel;   // of an image: as which it is read and written; VYRE_VOID: not yet
   uint64_t grain;    // greatest common divisor of sizes, strides and displacements; 0: none yet
   base_set **stored; // per leaf that is a pointer: what was stored there
   base_set held;     // of an object in memory: all pointers that were stored into it
@@ -78,7 +79,8 @@ struct base {
   const char *name;
   const ctype *type;
   addr_space space;
-  uint64_t size; // bytes; 0: unknown
+  uint64_t size;             // bytes; 0: unknown
+  const struct image *image; // of an argument that is one
   cell *cells;
   var_cell *vars;
   vyre_mem mem;
@@ -106,6 +108,7 @@ void base_declare_table(lowering *l, base *b, const char *name, const ctype *typ
 void base_fill_table(lowering *l, base *b); // its region
 void base_declare_shared(lowering *l, base *b, const char *name, const ctype *type,
                          uint64_t size_bytes, uint32_t offset);
+vyre_access base_access(const base *b);                // what the kernel does with a buffer
 void base_grain(lowering *l, base *b, uint64_t bytes); // a size, stride or displacement
 void base_indexed(lowering *l, base *b); // its address is computed: registers do not do
 vyre_type leaf_word(const ctype *type);  // what a leaf is in memory
