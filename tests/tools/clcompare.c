@@ -11,19 +11,16 @@
 //   bits:COUNT          any bits; floats are never NaN
 //   iota:COUNT  zeros:COUNT  fill:COUNT:VALUE  list:V,V,V
 //   f32:... i32:... and so on before these: the elements of a structure
-// Of local memory: local:BYTES.
+// Of local memory: local:BYTES. Of an image: image:FORMAT:WIDTHxHEIGHT[:FILL], where FILL is one of
+// the words above without COUNT. Of a sampler: sampler:linear:repeat.
 //
 // The driver runs with its optimiser and contraction off: PoCL's default miscompiles barriers
 // inside of loops. Where there is no driver, or VYRE_CLCOMPARE is `alone`, the other backends are
 // compared with ref alone, and that is said.
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
-#include <vyre/vyre.h>
+#include "../cl_driver.h"
 
 #include "base/file.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +47,7 @@ typedef struct argument {
   vyre_type scalar; // of its elements
   uint32_t lanes;
   bool is_ignored;
+  image_spec image;     // of an image
   unsigned char *bytes; // a buffer's content, or a value
   size_t size;
 } argument;
@@ -217,6 +215,14 @@ static void make_value(argument *a) {
       memcpy(a->bytes + i * vyre_type_size(a->scalar), a->bytes, vyre_type_size(a->scalar));
 }
 
+static void make_image(argument *a) {
+  if (!read_image_spec(a->spec, &a->image)) stop("no image", a->spec);
+  a->scalar = a->image.word;
+  a->size = image_elements(&a->image) * vyre_type_size(a->scalar);
+  a->bytes = calloc(1, a->size + 64);
+  fill(a, a->image.fill, image_elements(&a->image));
+}
+
 static void prepare_args(job *j) {
   if (j->info->arg_count > MOST_ARGS) stop("too many arguments", "");
   for (uint32_t i = 0; i < j->info->arg_count; i++) {
@@ -224,7 +230,11 @@ static void prepare_args(job *j) {
     a->info = &j->info->args[i];
     if (!a->spec) stop("no value for", a->info->name);
     read_type(a);
-    if (a->info->space == VYRE_SPACE_LOCAL)
+    if (a->info->space == VYRE_SPACE_IMAGE)
+      make_image(a);
+    else if (a->info->space == VYRE_SPACE_SAMPLER)
+      a->size = 0; // made for the driver
+    else if (a->info->space == VYRE_SPACE_LOCAL)
       a->size = (size_t)atoll(strchr(a->spec, ':') + 1);
     else if (a->info->space == VYRE_SPACE_VALUE)
       make_value(a);
@@ -234,18 +244,30 @@ static void prepare_args(job *j) {
 }
 
 static bool is_buffer(const argument *a) {
-  return a->info->space == VYRE_SPACE_GLOBAL || a->info->space == VYRE_SPACE_CONSTANT;
+  return a->info->space == VYRE_SPACE_GLOBAL || a->info->space == VYRE_SPACE_CONSTANT ||
+         a->info->space == VYRE_SPACE_IMAGE;
 }
 
 // ---- vyre ---------------------------------------------------------------------------------------
 
 static vyre_program *make_program(const job *j) {
   vyre_source_local locals[MOST_ARGS];
-  vyre_source_options options = {
-      .entry = j->info->name, .build_options = j->options, .locals = locals, .rank = j->rank};
-  for (uint32_t i = 0; i < j->info->arg_count; i++)
-    if (j->args[i].info->space == VYRE_SPACE_LOCAL)
-      locals[options.local_count++] = (vyre_source_local){j->args[i].info->name, j->args[i].size};
+  vyre_source_format formats[MOST_ARGS];
+  vyre_source_options options = {.entry = j->info->name,
+                                 .build_options = j->options,
+                                 .locals = locals,
+                                 .formats = formats,
+                                 .rank = j->rank};
+  for (uint32_t i = 0; i < j->info->arg_count; i++) {
+    const argument *a = &j->args[i];
+    const char *name = a->info->name;
+    if (a->info->space == VYRE_SPACE_LOCAL)
+      locals[options.local_count++] = (vyre_source_local){name, a->size};
+    if (a->info->space == VYRE_SPACE_IMAGE)
+      formats[options.format_count++] = (vyre_source_format){name, a->image.format};
+    if (a->info->space == VYRE_SPACE_SAMPLER)
+      formats[options.format_count++] = (vyre_source_format){name, strchr(a->spec, ':') + 1};
+  }
   for (int i = 0; i < 3 && j->has_workgroup; i++) options.workgroup[i] = (uint32_t)j->workgroup[i];
   vyre_error error = {0};
   vyre_program *program;
@@ -266,6 +288,8 @@ static vyre_scalar find_param(const job *j, const vyre_param_info *p, size_t *at
     const argument *a = &j->args[i];
     size_t name = strlen(a->info->name);
     if (strncmp(a->info->name, p->name, name) || (p->name[name] && p->name[name] != '.')) continue;
+    if (a->info->space == VYRE_SPACE_IMAGE)
+      return (vyre_scalar){p->type, image_extent(&a->image, a->info->type, p->name + name)};
     if (a->info->space != VYRE_SPACE_VALUE) continue;
     if (*last != a) *at = 0;
     *last = a;
@@ -314,46 +338,6 @@ static bool run_backend(const job *j, vyre_program *program, const char *backend
 
 // ---- OpenCL -------------------------------------------------------------------------------------
 
-#define CALLS(X)                                                                                   \
-  X(clGetPlatformIDs)                                                                              \
-  X(clGetDeviceIDs)                                                                                \
-  X(clCreateContext)                                                                               \
-  X(clCreateCommandQueue)                                                                          \
-  X(clCreateProgramWithSource)                                                                     \
-  X(clBuildProgram)                                                                                \
-  X(clGetProgramBuildInfo)                                                                         \
-  X(clCreateKernel)                                                                                \
-  X(clCreateBuffer)                                                                                \
-  X(clSetKernelArg)                                                                                \
-  X(clEnqueueNDRangeKernel)                                                                        \
-  X(clEnqueueReadBuffer)                                                                           \
-  X(clFinish)
-
-typedef struct driver {
-#define MEMBER(name) __typeof__(&name) name;
-  CALLS(MEMBER)
-#undef MEMBER
-} driver;
-
-// Drivers compile slowly, and sanitizers see nothing of them.
-static bool is_alone(void) {
-  const char *setting = getenv("VYRE_CLCOMPARE");
-  return setting && !strcmp(setting, "alone");
-}
-
-static bool open_driver(driver *d) {
-  if (is_alone()) return false;
-  setenv("POCL_SIGFPE_HANDLER", "0", 0);
-  void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return false;
-#define FIND(name)                                                                                 \
-  *(void **)&d->name = dlsym(library, #name);                                                      \
-  if (!d->name) return false;
-  CALLS(FIND)
-#undef FIND
-  return true;
-}
-
 static void check(cl_int code, const char *what) {
   if (code == CL_SUCCESS) return;
   char text[32];
@@ -382,6 +366,30 @@ static cl_program build(const job *j, driver *d, cl_context context, cl_device_i
   return program;
 }
 
+static cl_mem make_memory(const driver *d, cl_context context, const argument *a) {
+  cl_mem_flags flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+  cl_int code;
+  cl_mem made;
+  if (a->info->space == VYRE_SPACE_IMAGE) {
+    cl_image_desc desc = image_desc(&a->image, a->info->type);
+    made = d->clCreateImage(context, flags, &a->image.driver, &desc, a->bytes, &code);
+  } else {
+    made = d->clCreateBuffer(context, flags, a->size, a->bytes, &code);
+  }
+  check(code, "clCreateBuffer or clCreateImage");
+  return made;
+}
+
+static void read_memory(const driver *d, cl_command_queue queue, cl_mem from, const argument *a,
+                        unsigned char *to) {
+  const size_t origin[3] = {0};
+  check(a->info->space == VYRE_SPACE_IMAGE
+            ? d->clEnqueueReadImage(queue, from, CL_TRUE, origin, a->image.extents, 0, 0, to, 0,
+                                    NULL, NULL)
+            : d->clEnqueueReadBuffer(queue, from, CL_TRUE, 0, a->size, to, 0, NULL, NULL),
+        "clEnqueueReadBuffer or clEnqueueReadImage");
+}
+
 static bool run_driver(const job *j, unsigned char **out) {
   driver d;
   cl_platform_id platform;
@@ -400,10 +408,11 @@ static bool run_driver(const job *j, unsigned char **out) {
   for (uint32_t i = 0; i < j->info->arg_count; i++) {
     const argument *a = &j->args[i];
     if (is_buffer(a)) {
-      buffers[i] = d.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, a->size,
-                                    a->bytes, &code);
-      check(code, "clCreateBuffer");
+      buffers[i] = make_memory(&d, context, a);
       code = d.clSetKernelArg(kernel, i, sizeof(cl_mem), &buffers[i]);
+    } else if (a->info->space == VYRE_SPACE_SAMPLER) {
+      cl_sampler sampler = make_sampler(&d, context, a->spec);
+      code = d.clSetKernelArg(kernel, i, sizeof sampler, &sampler);
     } else {
       code = d.clSetKernelArg(kernel, i, a->size, a->bytes);
     }
@@ -416,9 +425,7 @@ static bool run_driver(const job *j, unsigned char **out) {
   for (uint32_t i = 0; i < j->info->arg_count; i++) {
     if (!buffers[i]) continue;
     out[i] = malloc(j->args[i].size + 64);
-    check(d.clEnqueueReadBuffer(queue, buffers[i], CL_TRUE, 0, j->args[i].size, out[i], 0, NULL,
-                                NULL),
-          "clEnqueueReadBuffer");
+    read_memory(&d, queue, buffers[i], &j->args[i], out[i]);
   }
   return true;
 }

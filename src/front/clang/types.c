@@ -85,7 +85,7 @@ const ctype *type_half(unit *u) {
   return *at;
 }
 
-const ctype *type_sampler(unit *u) {
+static const ctype *type_sampler(unit *u) {
   ctype **at = &table(u)->sampler;
   if (*at) return *at;
   *at = UNIT_NEW(u, ctype);

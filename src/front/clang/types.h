@@ -69,7 +69,6 @@ const ctype *type_of(unit *u, CXType type, uint32_t offset);
 const char *type_field_name(unit *u, CXCursor field); // "" when it has none
 const ctype *type_scalar(unit *u, vyre_type scalar);
 const ctype *type_half(unit *u);
-const ctype *type_sampler(unit *u);
 const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_const);
 // The number of leaves is in type->leaf_count afterwards. A union has one leaf per word that its
 // alignment allows.

@@ -1,8 +1,8 @@
 // What OpenCL C has and vyre does not, one case each: the place, the name, a way out.
 // RUN: vyre check %s -DCASE=1
 // EXPECT-EXIT: 3
-// CHECK: :45:54: error: a value of type `const sampler_t` is not supported.
-// CHECK-NEXT: kernel void k(global float *o) { const sampler_t s = CLK_FILTER_NEAREST; o[0] = 1; }
+// CHECK: :45:46: error: a value of type `__private clk_event_t` is not supported.
+// CHECK-NEXT: kernel void k(global float *o) { clk_event_t e; o[0] = 1; }
 // CHECK-NEXT: ^
 // CHECK-NEXT: Fix: pass the data in a buffer instead
 // RUN: vyre check %s -DCASE=2
@@ -42,7 +42,7 @@
 // EXPECT-EXIT: 3
 // CHECK: :66:44: error: the function `get_default_queue` is not supported.
 #if CASE == 1
-kernel void k(global float *o) { const sampler_t s = CLK_FILTER_NEAREST; o[0] = 1; }
+kernel void k(global float *o) { clk_event_t e; o[0] = 1; }
 #elif CASE == 2
 kernel void k(global ulong *o) { o[0] = (ulong)o; }
 #elif CASE == 3
