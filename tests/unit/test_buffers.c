@@ -8,8 +8,10 @@
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,8 @@ enum { COUNT = 1024, BYTES = COUNT * 4 };
 static const backend far;
 static unsigned uploads, fetches, dispatches;
 static bool fetch_fails;
+static pthread_t foreground;
+static atomic_uint timed_there; // dispatches of the background on the device's own memory
 
 static bool keeps_memory(void) {
   return true;
@@ -68,6 +72,7 @@ static vyre_status far_dispatch(void *state, const launch *l, vyre_report *repor
   launch here = *l;
   bound_buffer buffers[LAUNCH_INLINE];
   dispatches++;
+  if (l->handles && !pthread_equal(pthread_self(), foreground)) timed_there++;
   for (uint32_t i = 0; i < l->program->buffer_count; i++) {
     vyre_buffer *handle = launch_handle(l, i);
     buffers[i] = l->buffers[i];
@@ -288,9 +293,14 @@ static void a_device_that_loses_a_buffer_is_an_error(void **state) {
 static void learning_measures_where_buffers_are(void **state) {
   (void)state;
   fixture f;
+  foreground = pthread_self();
+  timed_there = 0;
   open_fixture(&f, (vyre_runtime_options){.learn_after = 2});
   dispatch(&f, 4);
   vyre_runtime_settle(f.rt);
+  // Each variant of the device once to bring the buffers there, and three times with them.
+  assert_true(timed_there > 0);
+  assert_int_equal(timed_there % 4, 0);
   dispatch(&f, 4);
   expect(&f, 8);
   close_fixture(&f);

@@ -177,6 +177,59 @@ static void one_that_wins_and_then_fails_is_given_up(void **state) {
   finish(rt);
 }
 
+static plan *only_plan(vyre_kernel *k) {
+  plan *found = NULL;
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
+    plan *p = atomic_load(&k->plans[i]);
+    assert_true(!p || !found);
+    if (p) found = p;
+  }
+  assert_non_null(found);
+  return found;
+}
+
+// The dispatch that failed counts for who answered it instead.
+static void a_failure_is_credited_to_nobody(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_won(&rt);
+  plan *p = only_plan(k);
+  variant *failing = atomic_load(&p->current);
+  uint64_t before = atomic_load(&failing->count), all = plan_dispatches(p);
+  fake.fails = true;
+  dispatch(k, 5, LONG);
+  assert_int_equal(atomic_load(&failing->count), before);
+  assert_int_equal(plan_dispatches(p), all + 1);
+  finish(rt);
+}
+
+// Answers wait to be compared; when too many do, no more are copied.
+static void answers_that_wait_have_a_limit(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_won(&rt);
+  code *c = atomic_load(&only_plan(k)->current)->code;
+  vyre_runtime_settle(rt);
+  uint64_t before = atomic_load(&c->checks);
+  request r;
+  fill(&r, 5, LONG);
+  r.args.timeout_ns = UINT64_C(60000000000); // so that nothing is compared at once
+  atomic_store(&k->checks.waiting, 100000);
+  for (int i = 0; i < 200; i++) {
+    assert_int_equal(vyre_kernel_dispatch(k, &r.args, NULL, NULL), VYRE_OK);
+    check(&r);
+  }
+  assert_int_equal(atomic_load(&k->checks.waiting), 100000);
+  assert_int_equal(atomic_load(&c->checks), before);
+  atomic_store(&k->checks.waiting, 0);
+  for (int i = 0; i < 100000 && atomic_load(&c->checks) == before; i++) {
+    assert_int_equal(vyre_kernel_dispatch(k, &r.args, NULL, NULL), VYRE_OK);
+    if (i % 100 == 99) vyre_runtime_settle(rt);
+  }
+  assert_true(atomic_load(&c->checks) > before);
+  finish(rt);
+}
+
 static void one_that_lies_about_specialised_programs_is_not_believed(void **state) {
   (void)state;
   vyre_runtime *rt;
@@ -370,6 +423,8 @@ static int make_home(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_that_wins_and_then_fails_is_given_up),
+      cmocka_unit_test(a_failure_is_credited_to_nobody),
+      cmocka_unit_test(answers_that_wait_have_a_limit),
       cmocka_unit_test(one_that_lies_about_specialised_programs_is_not_believed),
       cmocka_unit_test(devices_of_one_name_are_told_apart_by_their_backend),
       cmocka_unit_test(specialised_programs_that_are_right_are_used),
