@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "conform/generate.h"
+#include "ir/math.h"
 #include "ir/program.h"
 #include "../sample_programs.h"
 #include "../text_programs.h"
@@ -489,6 +490,28 @@ static void comments_anywhere(void **state) {
   }
 }
 
+// Where the lines of the text begin, for those who show where code came from; a copy has them too.
+static void lines_are_known(void **state) {
+  (void)state;
+  static const char text[] = "program p()\n\nbuffer x: f32[] readwrite\nregion r grid(1) {\n"
+                             "  x[0] = exp(x[1]); x[1] = 2.0\n}";
+  static const uint32_t begin[] = {0, 12, 13, 39, 58, 89};
+  vyre_program *p;
+  vyre_error error;
+  assert_int_equal(vyre_program_parse(text, sizeof text - 1, "text", &p, &error), VYRE_OK);
+  assert_int_equal(p->line_count, 6);
+  assert_memory_equal(p->lines, begin, sizeof begin);
+  for (uint32_t i = p->regions[0].body.first; i < p->regions[0].body.end; i++)
+    if (p->code[i].op == VYRE_OP_STORE)
+      assert_memory_equal(text + p->places[i].offset - 1, "x[", 2);
+  vyre_program *same;
+  assert_int_equal(math_expand(p, &same, &error), VYRE_OK);
+  assert_int_equal(same->line_count, 6);
+  assert_memory_equal(same->lines, begin, sizeof begin);
+  vyre_program_release(same);
+  vyre_program_release(p);
+}
+
 static void blank_lines(void **state) {
   (void)state;
   assert_body("\n\n  x[0] = a\n\n\n\n  x[1] = a\n  if c[0] {\n\n    x[2] = a\n    x[3] = a\n\n  }\n"
@@ -582,6 +605,7 @@ int main(void) {
       cmocka_unit_test(comments_stay),
       cmocka_unit_test(comments_inside_move_before),
       cmocka_unit_test(comments_anywhere),
+      cmocka_unit_test(lines_are_known),
       cmocka_unit_test(blank_lines),
       cmocka_unit_test(long_lines_break),
       cmocka_unit_test(byte_order_mark_and_comments_in_utf8),
