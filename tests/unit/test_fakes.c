@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "ir/program.h"
+#include "policy/trial.h"
 #include "profile/store.h"
 #include "runtime/evidence.h"
 #include "runtime/kernel.h"
@@ -370,6 +371,31 @@ static void several_flushes_store_each_dispatch_once(void **state) {
   finish(rt);
 }
 
+// What a variant took in earlier processes is known before it has run in this one.
+static void earlier_samples_are_a_variants_first_figure(void **state) {
+  (void)state;
+  setenv("VYRE_HOME", scratch_path("earlier"), 1);
+  run_some("fake", 7);
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt, (vyre_runtime_options){.backend = "fake", .no_learning = true});
+  assert_int_equal(k->prior_count, 1);
+  const store_samples *known = &k->priors[0].samples;
+  assert_int_equal(known->count, 7);
+  double median = (double)trial_median(known->recent_ns, known->recent_count);
+  dispatch(k, 1, 3);
+  const variant *v = atomic_load(&only_plan(k)->current);
+  assert_true(v->prior_ns == median);
+  assert_true(v->prior_best_ns == (double)known->min_ns);
+  dispatch(k, 1, 1000); // of another bucket
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
+    plan *p = atomic_load(&k->plans[i]);
+    const variant *other = p ? atomic_load(&p->current) : v;
+    if (other != v) assert_true(other->prior_ns == 0);
+  }
+  finish(rt);
+  setenv("VYRE_HOME", scratch_dir, 1);
+}
+
 // A device of its own, which is not the first that the runtime meets.
 static vyre_status probe_own(const backend *self, vyre_device *devices, uint32_t capacity,
                              uint32_t *count, vyre_error *error) {
@@ -431,6 +457,7 @@ int main(void) {
       cmocka_unit_test(a_kernel_is_freed_after_what_was_submitted),
       cmocka_unit_test(each_dispatch_is_stored_once_for_its_own_device),
       cmocka_unit_test(several_flushes_store_each_dispatch_once),
+      cmocka_unit_test(earlier_samples_are_a_variants_first_figure),
       cmocka_unit_test(what_is_measured_is_credited_to_the_device_it_ran_on),
   };
   return cmocka_run_group_tests(tests, make_home, scratch_dir_remove);
