@@ -6,11 +6,12 @@
 #ifndef VYRE_TESTS_CHECKED_MUTEX_H
 #define VYRE_TESTS_CHECKED_MUTEX_H
 
-#include "failing_malloc.h" // whether there is a sanitizer
+#include "sanitized.h"
 
-#if FAILING_MALLOC && defined(__GLIBC__)
-#include <dlfcn.h>
 #include <pthread.h>
+
+#if !SANITIZED && defined(__GLIBC__)
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

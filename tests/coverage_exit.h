@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // In front of every source of a build with counters: a process that ends at once, as children of
-// tests do, writes its counters first; one that may not write files of any size does not, because it
-// would be killed.
+// tests do, writes its counters first; one that may not write files of any size does not, because
+// it would be killed.
 #ifndef VYRE_TESTS_COVERAGE_EXIT_H
 #define VYRE_TESTS_COVERAGE_EXIT_H
 

@@ -7,17 +7,15 @@
 #ifndef VYRE_TESTS_FAILING_MALLOC_H
 #define VYRE_TESTS_FAILING_MALLOC_H
 
+#include "sanitized.h"
+
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#if SANITIZED
 #define FAILING_MALLOC 0
 #else
 #define FAILING_MALLOC 1

@@ -75,7 +75,8 @@ static void *work(void *argument) {
   worker *w = argument;
   fpenv_set();
   // Foreground dispatches come first where the cores do not suffice for both.
-  if (w->options.in_background) (void)setpriority(PRIO_PROCESS, (id_t)gettid(), WORKER_NICE);
+  if (w->options.in_background)
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, 0) + WORKER_NICE);
   pthread_mutex_lock(&w->lock);
   while (!w->is_ending) {
     bool is_tick = is_tick_due(w);

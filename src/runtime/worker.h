@@ -19,7 +19,7 @@ typedef void (*worker_job)(void *context, bool given_up);
 enum { WORKER_NICE = 5 };
 
 typedef struct worker_options {
-  bool in_background; // gives way to other threads: WORKER_NICE
+  bool in_background; // gives way to the process's other threads, by WORKER_NICE
   uint64_t tick_ns;   // from a poke to its tick
   void (*tick)(void *context);
   void *context;
