@@ -248,6 +248,58 @@ static void barriers(maker *m) {
   vyre_build_region_end(m->b);
 }
 
+// if l < step { s[l] = s[l] op s[l + step] }
+static void join_halves(maker *m, vyre_mem s, vyre_value l, vyre_value step) {
+  vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_LT, l, step));
+  vyre_value near = vyre_build_load(m->b, s, l), far = vyre_build_load(m->b, s, add(m, l, step));
+  vyre_build_store(m->b, s, l, stir(m, add(m, near, far)));
+  vyre_build_end(m->b);
+}
+
+// if l >= step { x = s[l - step] }  barrier  s[l] = s[l] op x
+static void join_neighbours(maker *m, vyre_mem s, vyre_value l, vyre_value step) {
+  vyre_var x = vyre_build_var(m->b, "x", constant(m, 5));
+  vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_GE, l, step));
+  vyre_value at = vyre_build_binary(m->b, VYRE_OP_SUB, l, step);
+  vyre_build_set(m->b, x, vyre_build_load(m->b, s, at));
+  vyre_build_end(m->b);
+  vyre_build_barrier(m->b);
+  vyre_value old = vyre_build_load(m->b, s, l);
+  vyre_build_store(m->b, s, l, add(m, old, vyre_build_get(m->b, x)));
+}
+
+// Reductions and scans over a workgroup: a step that halves or doubles between barriers. The array
+// is as long as the group, or not, and is written by all at first, or by some.
+static void tree(maker *m) {
+  static const uint32_t sizes[] = {1, 2, 7, 16, 20, 31, 32, 33, 64, 100, 128};
+  uint32_t size = sizes[random_below(&m->random, sizeof sizes / sizeof *sizes)];
+  uint32_t length = chance(m, 70) ? size : 1 + random_below(&m->random, 2 * size);
+  bool is_scan = chance(m, 40), is_gated = chance(m, 20);
+  begin(m, "tree", hundred, size);
+  vyre_mem s = vyre_build_shared(m->b, "s", VYRE_I32, length);
+  vyre_value l = vyre_build_id(m->b, VYRE_OP_LOCAL_ID, 0);
+  if (is_gated)
+    vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_LT, l, vyre_build_u32(m->b, size / 2)));
+  vyre_build_store(m->b, s, l, stir(m, vyre_build_load(m->b, m->in, m->id)));
+  if (is_gated) vyre_build_end(m->b);
+  vyre_build_barrier(m->b);
+  uint32_t first = chance(m, 70) ? size / 2 : random_below(&m->random, size + 1);
+  vyre_var step = vyre_build_var(m->b, "step", vyre_build_u32(m->b, is_scan ? 1 : first));
+  vyre_build_while(m->b);
+  vyre_value now = vyre_build_get(m->b, step);
+  vyre_value bound = vyre_build_u32(m->b, is_scan ? size : 0);
+  vyre_build_do(m->b, vyre_build_binary(m->b, is_scan ? VYRE_OP_LT : VYRE_OP_GT, now, bound));
+  (is_scan ? join_neighbours : join_halves)(m, s, l, now);
+  vyre_build_barrier(m->b);
+  vyre_value two = vyre_build_u32(m->b, chance(m, 80) ? 2 : 3);
+  vyre_op op = is_scan ? VYRE_OP_MUL : VYRE_OP_DIV;
+  vyre_build_set(m->b, step, vyre_build_binary(m->b, op, vyre_build_get(m->b, step), two));
+  vyre_build_end(m->b);
+  vyre_value from = chance(m, 50) ? l : vyre_build_u32(m->b, 0);
+  vyre_build_store(m->b, m->out, m->id, vyre_build_load(m->b, s, from));
+  vyre_build_region_end(m->b);
+}
+
 // ---- the trial ----------------------------------------------------------------------------------
 
 static void make_program(maker *m) {
@@ -260,13 +312,15 @@ static void make_program(maker *m) {
   for (int i = 0; i < TRANSIENTS; i++)
     m->temporary[i] =
         vyre_build_transient(m->b, (char[]){'t', (char)('0' + i), 0}, VYRE_I32, length);
-  uint32_t kind = random_below(&m->random, 4);
+  uint32_t kind = random_below(&m->random, 5);
   if (kind < 2)
     pipeline(m);
   else if (kind == 2)
     single(m);
-  else
+  else if (kind == 3)
     barriers(m);
+  else
+    tree(m);
 }
 
 static bool make_inputs(maker *m, trial *t) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Shared arrays are zero when a workgroup starts: its invocations clear them together, and wait for
-// one another.
+// one another. Those that are written before anybody looks are left alone.
+#include "analysis/overwritten.h"
 #include "lower/recipe.h"
 
 static bool is_needed(const lower_target *t) {
@@ -36,11 +37,13 @@ static void clear(lowering *l, uint32_t array, ref first, uint32_t step) {
 
 static void enter(lowering *l) {
   const uint32_t *size = l->r->workgroup;
-  if (l->r->shared.first == l->r->shared.end) return;
-  ref first = local_number(l);
-  for (uint32_t i = l->r->shared.first; i < l->r->shared.end; i++)
+  ref first = 0;
+  for (uint32_t i = l->r->shared.first; i < l->r->shared.end; i++) {
+    if (shared_is_overwritten(l->from, l->r, i)) continue;
+    if (!first) first = local_number(l);
     clear(l, i, first, size[0] * size[1] * size[2]);
-  vyre_build_barrier(l->b);
+  }
+  if (first) vyre_build_barrier(l->b);
 }
 
 const recipe recipe_shared_zero = {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Rigid regions: one workgroup after the other, the shared arrays cleared before each. Without
-// barriers a workgroup is rows of invocations. With barriers it runs in phases (barrier.c) where
-// the whole group provably takes the same way, else each invocation on its own from barrier to
-// barrier (resume.c).
+// Rigid regions: one workgroup after the other, the shared arrays cleared before each where somebody
+// could see what they held. Without barriers a workgroup is rows of invocations. With barriers it
+// runs in phases (barrier.c) where the whole group provably takes the same way, else each invocation
+// on its own from barrier to barrier (resume.c).
+#include "analysis/overwritten.h"
 #include "backend/cpu/codegen/kernel.h"
 
 static void clear_shared(kernel *k, LLVMBuilderRef b) {
   for (uint32_t i = k->region->shared.first; i < k->region->shared.end; i++) {
     const shared_array *s = &k->p->shared[i];
+    if (shared_is_overwritten(k->p, k->region, i)) continue;
     llval bytes = const_i64(k->u, (uint64_t)s->length * type_bytes(s->type));
     LLVMBuildMemSet(b, kernel_shared(k, i), LLVMConstInt(k->u->i8, 0, false), bytes, 64);
   }

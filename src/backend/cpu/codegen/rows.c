@@ -151,9 +151,20 @@ void find_stretch(versions *v, guards *g, const row *r, llval *first, llval *end
   guards_emit(g, r->code, v->scalar, r->x0, r->x1, first, end);
 }
 
+static bool is_known(llval v, int64_t *value) {
+  if (!LLVMIsAConstantInt(v)) return false;
+  *value = LLVMConstIntGetSExtValue(v);
+  return true;
+}
+
 // Whole vectors from `from` on, at least one, until `stop`.
 void emit_stretch(kernel *k, emitter *e, const row *r, llval from, llval stop) {
   LLVMBuilderRef b = e->b;
+  int64_t start, end;
+  if (is_known(from, &start) && is_known(stop, &end) && end - start == (int64_t)e->width) {
+    emit_vector(e, r, from, NULL);
+    return;
+  }
   llblock before = LLVMGetInsertBlock(b), loop = new_block(k, "vectors");
   llblock after = new_block(k, "after_vectors");
   LLVMBuildBr(b, loop);
@@ -172,9 +183,8 @@ void emit_stretch(kernel *k, emitter *e, const row *r, llval from, llval stop) {
 static bool is_even(const versions *v, const row *r) {
   if (v->guards.count) return false;
   if (v->fast->width == 1) return true;
-  if (!LLVMIsConstant(r->x1) || !LLVMIsConstant(r->x0)) return false;
-  uint64_t length = LLVMConstIntGetZExtValue(r->x1) - LLVMConstIntGetZExtValue(r->x0);
-  return length % v->fast->width == 0;
+  int64_t x0, x1;
+  return is_known(r->x0, &x0) && is_known(r->x1, &x1) && (x1 - x0) % v->fast->width == 0;
 }
 
 // The row without what does nothing at its ends.
@@ -188,6 +198,12 @@ static row cut_row(versions *v, const row *r) {
               v->scalar, &cut.x0, &cut.x1);
   return cut;
 }
+
+// Where assumptions hold, and the code that makes them.
+typedef struct stretch {
+  emitter *code;
+  llval first, end;
+} stretch;
 
 // Where the row is: x, and the block that looks what to do from there.
 typedef struct walk {
@@ -206,8 +222,10 @@ static void go_on(const walk *w, llval x) {
 
 // At x: whole vectors as far as the stretch goes, then look again. Else on in the block returned.
 // Ends of stretches and x are far from the ends of 64 bits: their differences are exact.
-static void try_stretch(kernel *k, const walk *w, emitter *e, llval first, llval end) {
+static void try_stretch(kernel *k, const walk *w, const stretch *s) {
+  emitter *e = s->code;
   LLVMBuilderRef b = e->b;
+  llval first = s->first, end = s->end;
   llval width = const_i64(k->u, e->width), room = LLVMBuildSub(b, end, w->x, "");
   llblock fast = new_block(k, "fast"), rest = new_block(k, "rest");
   llval is_in = LLVMBuildICmp(b, LLVMIntSGE, w->x, first, "");
@@ -221,14 +239,69 @@ static void try_stretch(kernel *k, const walk *w, emitter *e, llval first, llval
   LLVMPositionBuilderAtEnd(b, rest);
 }
 
+// ---- rows that are known ------------------------------------------------------------------------
+
+// A part of a row: whole vectors of a stretch, or one in which only some lanes are active.
+typedef struct piece {
+  emitter *code; // NULL: in part
+  int64_t x, stop;
+} piece;
+
+// Before a stretch, the stretch, and behind it. More are left to a loop.
+enum { MOST_PIECES = 3 };
+
+static piece next_piece(const stretch *stretches, uint32_t count, int64_t width, int64_t x) {
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t first = LLVMConstIntGetSExtValue(stretches[i].first);
+    int64_t room = LLVMConstIntGetSExtValue(stretches[i].end) - x;
+    if (x >= first && room >= width) return (piece){stretches[i].code, x, x + room / width * width};
+  }
+  return (piece){NULL, x, x + width};
+}
+
+// The row in pieces, where everything that decides about it is a constant. 0: it is not.
+static uint32_t find_pieces(const row *r, const stretch *stretches, uint32_t count, int64_t width,
+                            piece out[MOST_PIECES]) {
+  int64_t x, x1, unused;
+  uint32_t pieces = 0;
+  if (!is_known(r->x0, &x) || !is_known(r->x1, &x1)) return 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (!is_known(stretches[i].first, &unused) || !is_known(stretches[i].end, &unused)) return 0;
+  for (; x < x1; x = out[pieces++].stop) {
+    if (pieces == MOST_PIECES) return 0;
+    out[pieces] = next_piece(stretches, count, width, x);
+  }
+  return pieces;
+}
+
+// Without a loop around it, LLVM sees what a phase leaves in memory and the next one finds there.
+static void emit_pieces(kernel *k, versions *v, const row *r, const piece *pieces, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    llval x = const_i64(k->u, (uint64_t)pieces[i].x);
+    if (pieces[i].code)
+      emit_stretch(k, pieces[i].code, r, x, const_i64(k->u, (uint64_t)pieces[i].stop));
+    else
+      emit_vector(v->part, r, x, v->part->width == 1 ? NULL : tail_mask(v->part, x, r->x1));
+  }
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
 // From x on: whole vectors as far as a stretch goes, else one vector lane by lane, and again.
 static void emit_mixed_row(kernel *k, versions *v, const row *whole) {
   LLVMBuilderRef b = v->fast->b;
   row cut = cut_row(v, whole);
-  llval first, end, other_first = NULL, other_end = NULL;
+  stretch stretches[2] = {{.code = v->fast}, {.code = v->other}};
   bool has_other = v->other && guards_differ(&v->guards, &v->other_guards, whole->code);
-  find_stretch(v, &v->guards, &cut, &first, &end);
-  if (has_other) find_stretch(v, &v->other_guards, &cut, &other_first, &other_end);
+  uint32_t count = has_other ? 2 : 1;
+  find_stretch(v, &v->guards, &cut, &stretches[0].first, &stretches[0].end);
+  if (has_other) find_stretch(v, &v->other_guards, &cut, &stretches[1].first, &stretches[1].end);
+  piece pieces[MOST_PIECES];
+  uint32_t known = find_pieces(&cut, stretches, count, v->fast->width, pieces);
+  if (known) {
+    emit_pieces(k, v, &cut, pieces, known);
+    return;
+  }
   walk w = {.v = v, .r = &cut, .head = new_block(k, "row")};
   llblock before = LLVMGetInsertBlock(b), part = new_block(k, "partly");
   llblock done = new_block(k, "row_done");
@@ -236,8 +309,7 @@ static void emit_mixed_row(kernel *k, versions *v, const row *whole) {
   LLVMPositionBuilderAtEnd(b, w.head);
   w.x = LLVMBuildPhi(b, k->u->i64, "x");
   LLVMAddIncoming(w.x, &cut.x0, &before, 1);
-  try_stretch(k, &w, v->fast, first, end);
-  if (has_other) try_stretch(k, &w, v->other, other_first, other_end);
+  for (uint32_t i = 0; i < count; i++) try_stretch(k, &w, &stretches[i]);
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, w.x, cut.x1, ""), part, done);
   LLVMPositionBuilderAtEnd(b, part);
   emit_vector(v->part, &cut, w.x, v->part->width == 1 ? NULL : tail_mask(v->part, w.x, cut.x1));
