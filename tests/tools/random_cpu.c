@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_JOBS = 64, MAX_FAILURES = 4096, HANG_S = 30, SHRUNK_HANG_S = 10 };
+enum { MAX_JOBS = 64, MAX_FAILURES = 4096, HANG_S = 180, SHRUNK_HANG_S = 10 };
 
 typedef struct settings {
   uint64_t first, count;
