@@ -4,8 +4,12 @@
 // variants, was asked to explain itself, had dispatches submitted and memory of its own, stored
 // what it measured and began with that. The same life is lived again and again; what is held must
 // not grow.
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +25,20 @@
 
 enum { COUNT = 64, BYTES = COUNT * sizeof(uint32_t) };
 
-static bool is_poor; // memory may run out
+static bool is_poor; // memory may run out, or threads
+static atomic_bool has_no_threads;
+
+#if FAILING_MALLOC
+#pragma GCC visibility push(default)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *context) {
+  int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+      (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))(size_t)dlsym(
+          RTLD_NEXT, "pthread_create");
+  return has_no_threads ? EAGAIN : create(thread, attributes, start, context);
+}
+#pragma GCC visibility pop
+#endif
 
 static bool ok(vyre_status status, const vyre_error *error) {
   if (status == VYRE_OK) return true;
@@ -198,6 +215,14 @@ static void memory_may_run_out_beside_the_store(void **state) {
   runs_out((vyre_runtime_options){.backend = "fake", .learn_after = 2, .specialise = true}, 60);
 }
 
+// Nothing is learned then, and nothing can be submitted; dispatches go on.
+static void threads_may_run_out(void **state) {
+  (void)state;
+  is_poor = has_no_threads = true;
+  holds_no_more((vyre_runtime_options){.learn_after = 2, .backend = "fake", .specialise = true});
+  is_poor = has_no_threads = false;
+}
+
 static int make_home(void **state) {
   if (scratch_dir_make(state)) return -1;
   knowing_backend_set();
@@ -217,6 +242,7 @@ int main(void) {
       cmocka_unit_test(one_that_learns),
       cmocka_unit_test(one_that_prepares_variants),
       cmocka_unit_test(one_that_remembers),
+      cmocka_unit_test(threads_may_run_out),
       cmocka_unit_test(memory_may_run_out),
       cmocka_unit_test(memory_may_run_out_beside_the_store),
   };
