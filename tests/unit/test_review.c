@@ -138,6 +138,7 @@ static unsigned dispatch(vyre_kernel *k, asked a) {
   if (status != VYRE_OK) fail_msg("%s", error.message);
   for (uint32_t i = 0; i < a.count; i++) assert_int_equal(y[i], i + a.n * (a.n - 1) / 2);
   vyre_runtime_settle(k->runtime);
+  assert_int_equal(atomic_load(&k->pending), 0);
   return answered;
 }
 

@@ -22,6 +22,7 @@
 #include "../failing_malloc.h"
 #include "../knowing_backend.h"
 #include "../scratch_dir.h"
+#include "runtime/kernel.h"
 
 enum { COUNT = 64, BYTES = COUNT * sizeof(uint32_t) };
 
@@ -129,6 +130,10 @@ static void live(vyre_runtime_options options) {
       dispatch(k, 500 + 3 * i);
       vyre_runtime_settle(rt);
     }
+    // What was begun for it is over: it may be freed without waiting.
+    for (int i = 0; i < 10000 && atomic_load(&k->pending); i++)
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_int_equal(atomic_load(&k->pending), 0);
     explain(k);
     submit(k);
     own_memory(rt, k);

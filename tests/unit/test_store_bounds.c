@@ -2,7 +2,10 @@
 //
 // The evidence store at its limits: every table forgets its oldest keys, and a batch that fails in
 // the middle leaves nothing behind, neither rows nor an open transaction.
+#include "base/file.h"
+#include "base/hash.h"
 #include "profile/store.h"
+#include "profile/store_db.h"
 
 #include "../scratch_dir.h"
 
@@ -10,6 +13,9 @@
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -227,12 +233,38 @@ static void decisions_come_back_as_they_were(void **state) {
   store_close(s);
 }
 
+// What a machine is called stays the same from one version to the next: otherwise it would take its
+// own evidence for another's. The system's id is not given away.
+static void a_machine_keeps_its_name(void **state) {
+  (void)state;
+  char *id = NULL, host[256] = "", hex[HASH_HEX];
+  size_t size;
+  uint8_t digest[HASH_BYTES];
+  hasher h;
+  hash_init(&h);
+  hash_update(&h, "vyre-machine", strlen("vyre-machine"));
+  if (file_read("/etc/machine-id", 4096, &id, &size, NULL) == VYRE_OK) {
+    hash_update(&h, id, size);
+  } else {
+    assert_int_equal(gethostname(host, sizeof host - 1), 0);
+    hash_update(&h, host, strlen(host));
+  }
+  free(id);
+  hash_final(&h, digest);
+  hash_hex(digest, hex);
+  hex[32] = 0;
+  store *s = open_at(scratch_path("machine.db"), 0);
+  assert_string_equal(s->machine, hex);
+  store_close(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_table_forgets_its_oldest_keys),
       cmocka_unit_test(between_prunings_nothing_is_forgotten),
       cmocka_unit_test(decisions_come_back_as_they_were),
       cmocka_unit_test(a_batch_that_fails_in_the_middle_leaves_nothing),
+      cmocka_unit_test(a_machine_keeps_its_name),
   };
   return cmocka_run_group_tests(tests, scratch_dir_make, scratch_dir_remove);
 }
