@@ -396,6 +396,28 @@ static void earlier_samples_are_a_variants_first_figure(void **state) {
   setenv("VYRE_HOME", scratch_dir, 1);
 }
 
+// The background writes by itself, and lets go of the kernels that it looked at.
+static void what_is_measured_is_written_without_being_asked(void **state) {
+  (void)state;
+  setenv("VYRE_HOME", scratch_path("by-itself"), 1);
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt, (vyre_runtime_options){.backend = "fake", .learn_after = 1000000});
+  const struct timespec while_ = {.tv_nsec = 5000000};
+  uint64_t written = 0;
+  for (int i = 0; i < 10000 && !written; i++) {
+    dispatch(k, 1, 3);
+    nanosleep(&while_, NULL);
+    sums s = stored();
+    written = s.fake;
+    assert_int_equal(s.ref + s.other, 0);
+  }
+  assert_true(written > 0);
+  for (int i = 0; i < 2000 && atomic_load(&k->pending); i++) nanosleep(&while_, NULL);
+  assert_int_equal(atomic_load(&k->pending), 0);
+  finish(rt);
+  setenv("VYRE_HOME", scratch_dir, 1);
+}
+
 // A device of its own, which is not the first that the runtime meets.
 static vyre_status probe_own(const backend *self, vyre_device *devices, uint32_t capacity,
                              uint32_t *count, vyre_error *error) {
@@ -457,6 +479,7 @@ int main(void) {
       cmocka_unit_test(a_kernel_is_freed_after_what_was_submitted),
       cmocka_unit_test(each_dispatch_is_stored_once_for_its_own_device),
       cmocka_unit_test(several_flushes_store_each_dispatch_once),
+      cmocka_unit_test(what_is_measured_is_written_without_being_asked),
       cmocka_unit_test(earlier_samples_are_a_variants_first_figure),
       cmocka_unit_test(what_is_measured_is_credited_to_the_device_it_ran_on),
   };

@@ -233,6 +233,85 @@ static void decisions_come_back_as_they_were(void **state) {
   store_close(s);
 }
 
+typedef struct wanted_line {
+  const char *kind;
+  uint64_t count, total_ns, extreme_ns;
+  bool is_found;
+} wanted_line;
+
+static bool look_at(void *context, const store_line *line) {
+  for (wanted_line *w = context; w->kind; w++) {
+    if (strcmp(w->kind, line->kind)) continue;
+    assert_false(w->is_found);
+    assert_null(line->origin);
+    assert_string_equal(line->device, "d");
+    assert_int_equal(line->count, w->count);
+    assert_int_equal(line->total_ns, w->total_ns);
+    assert_int_equal(line->extreme_ns, w->extreme_ns);
+    w->is_found = true;
+  }
+  return true;
+}
+
+static void check_lines(store *s, const wanted_line wanted[4]) {
+  wanted_line lines[5] = {{0}};
+  vyre_error error;
+  memcpy(lines, wanted, 4 * sizeof *lines);
+  if (store_visit(s, look_at, lines, &error) != VYRE_OK) fail_msg("%s", error.message);
+  for (int i = 0; i < 4; i++) assert_true(lines[i].is_found);
+}
+
+// Every sum and extreme, of one batch and of two.
+static void sums_are_exact(void **state) {
+  (void)state;
+  static const uint8_t fingerprint[32] = {7};
+  static const uint64_t first[] = {30, 10, 20}, second[] = {4, 50};
+  store *s = open_at(scratch_path("sums.db"), 0);
+  store_region region = {"d", fingerprint, "r", {3, 60, 30, 100, 0, 0}};
+  store_latency latency = {"d", "op", fingerprint, 5, "n:1", "ref", "build", first, 3};
+  store_tuning tuning = {
+      .device = "d", .key = "key", .op = "op", .shape = {8, 1, 1}, .ns = first, .count = 3};
+  store_speculation speculation = {.device = "d",
+                                   .fingerprint = fingerprint,
+                                   .kind = "cycle",
+                                   .used = 2,
+                                   .unused = 3,
+                                   .compile_ns = 11,
+                                   .saved_ns = 13};
+  store_batch batch = {.regions = &region,
+                       .region_count = 1,
+                       .latencies = &latency,
+                       .latency_count = 1,
+                       .tunings = &tuning,
+                       .tuning_count = 1,
+                       .speculations = &speculation,
+                       .speculation_count = 1};
+  must_append(s, &batch);
+  check_lines(s, (wanted_line[4]){{"region", 3, 60, 30, false},
+                                  {"latency", 3, 60, 10, false},
+                                  {"tuning", 3, 60, 10, false},
+                                  {"speculation", 5, 11, 2, false}});
+  region.added = (region_record){2, 54, 50, 10, 0, 0};
+  latency.ns = tuning.ns = second;
+  latency.count = tuning.count = 2;
+  must_append(s, &batch);
+  const wanted_line both[4] = {{"region", 5, 114, 50, false},
+                               {"latency", 5, 114, 4, false},
+                               {"tuning", 5, 114, 4, false},
+                               {"speculation", 10, 22, 4, false}};
+  check_lines(s, both);
+  store_close(s);
+  s = open_at(scratch_path("sums.db"), 0);
+  check_lines(s, both);
+  store_speculation sum;
+  assert_int_equal(store_load_speculation(s, NULL, fingerprint, &sum, NULL), VYRE_OK);
+  assert_int_equal(sum.used, 4);
+  assert_int_equal(sum.unused, 6);
+  assert_int_equal(sum.compile_ns, 22);
+  assert_int_equal(sum.saved_ns, 26);
+  store_close(s);
+}
+
 // What a machine is called stays the same from one version to the next: otherwise it would take its
 // own evidence for another's. The system's id is not given away.
 static void a_machine_keeps_its_name(void **state) {
@@ -264,6 +343,7 @@ int main(void) {
       cmocka_unit_test(between_prunings_nothing_is_forgotten),
       cmocka_unit_test(decisions_come_back_as_they_were),
       cmocka_unit_test(a_batch_that_fails_in_the_middle_leaves_nothing),
+      cmocka_unit_test(sums_are_exact),
       cmocka_unit_test(a_machine_keeps_its_name),
   };
   return cmocka_run_group_tests(tests, scratch_dir_make, scratch_dir_remove);
