@@ -3,6 +3,7 @@
 // Memory that runs out while evidence is recorded, kept or read back: it costs what could not be
 // kept, and nothing is lost that was taken.
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -106,10 +107,71 @@ static void the_store_survives(void **state) {
   memory_sweep_by(work_on_the_store, 50, 11); // each time writes to the disk
 }
 
+static char exported[300];
+
+static void work_on_exchange(void) {
+  store *s = NULL;
+  vyre_error error;
+  uint64_t taken;
+  vyre_status status = store_open(&(store_options){.path = path}, &(note_sink){0}, &s, &error);
+  must_be_memory(status);
+  if (status != VYRE_OK) return;
+  must_be_memory(store_import(s, exported, &taken, &error));
+  char *again = scratch_path("again.db");
+  must_be_memory(store_export(s, again, &error));
+  store_close(s);
+}
+
+// Evidence of another machine, by its name in the file.
+static void make_foreign(void) {
+  store *s;
+  vyre_error error;
+  sqlite3 *db;
+  strcpy(path, scratch_path("foreign.db"));
+  work_on_the_store();
+  assert_int_equal(store_open(&(store_options){.path = path}, &(note_sink){0}, &s, &error),
+                   VYRE_OK);
+  strcpy(exported, scratch_path("exported.db"));
+  assert_int_equal(store_export(s, exported, &error), VYRE_OK);
+  store_close(s);
+  assert_int_equal(sqlite3_open(exported, &db), SQLITE_OK);
+  static const char rename[] = "UPDATE region SET origin = 'm2'; UPDATE latency SET origin = 'm2'";
+  assert_int_equal(sqlite3_exec(db, rename, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+}
+
+static void exchange_survives(void **state) {
+  (void)state;
+  make_foreign();
+  strcpy(path, scratch_path("exchange.db"));
+#if FAILING_MALLOC
+  // At every one of the first, where an import begins.
+  store *s;
+  vyre_error error;
+  uint64_t taken;
+  assert_int_equal(store_open(&(store_options){.path = path}, &(note_sink){0}, &s, &error),
+                   VYRE_OK);
+  for (long at = 1; at <= 40; at++) {
+    memory_arm(at, at % 2);
+    vyre_status status = store_import(s, exported, &taken, &error);
+    memory_disarm();
+    must_be_memory(status);
+    if (at <= 2) assert_int_equal(status, VYRE_ERROR_MEMORY);
+  }
+  store_counts counts;
+  assert_int_equal(store_import(s, exported, &taken, &error), VYRE_OK);
+  assert_int_equal(store_count(s, &counts, &error), VYRE_OK);
+  assert_int_equal(counts.foreign, 2);
+  store_close(s);
+#endif
+  memory_sweep_by(work_on_exchange, 50, 37);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(hints_survive),
       cmocka_unit_test(the_store_survives),
+      cmocka_unit_test(exchange_survives),
   };
   return cmocka_run_group_tests(tests, scratch_dir_make, scratch_dir_remove);
 }
