@@ -49,6 +49,20 @@ typedef struct box_job {
   atomic_int result; // the first that is not CPU_RAN
 } box_job;
 
+static void find_box(const box_job *j, uint64_t number, uint64_t at[3]) {
+  at[0] = number % j->count[0];
+  at[1] = number / j->count[0] % j->count[1];
+  at[2] = number / j->count[0] / j->count[1];
+}
+
+static void next_box(const box_job *j, uint64_t at[3]) {
+  if (++at[0] < j->count[0]) return;
+  at[0] = 0;
+  if (++at[1] < j->count[1]) return;
+  at[1] = 0;
+  at[2]++;
+}
+
 static bool run_boxes(void *context, uint64_t first, uint64_t end) {
   box_job *j = context;
   void *scratch = j->scratch_bytes ? pool_scratch(j->scratch_bytes) : NULL;
@@ -56,9 +70,9 @@ static bool run_boxes(void *context, uint64_t first, uint64_t end) {
     atomic_store(&j->result, -1);
     return false;
   }
-  for (uint64_t i = first; i < end; i++) {
-    uint64_t at[3] = {i % j->count[0], i / j->count[0] % j->count[1],
-                      i / j->count[0] / j->count[1]};
+  uint64_t at[3] = {0};
+  if (first) find_box(j, first, at);
+  for (uint64_t i = first; i < end; i++, next_box(j, at)) {
     uint32_t lo[3], hi[3];
     for (int k = 0; k < 3; k++) {
       lo[k] = (uint32_t)at[k] * j->box[k];
@@ -84,6 +98,13 @@ static uint32_t whole(uint32_t invocations, uint32_t unit) {
   return (invocations + unit - 1) / unit * unit;
 }
 
+// One row that is a box. Short dispatches are such, and the divisions below would be most of what
+// starting them costs.
+static bool is_short_row(const box_job *j) {
+  uint32_t most = j->box[0] ? j->box[0] : BOX_X;
+  return j->extent[0] <= most && j->extent[1] == 1 && j->extent[2] == 1;
+}
+
 static void choose_box(const cpu_region_code *code, const launch *l, const launch_region *shape,
                        bool is_elastic, uint32_t threads, box_job *j) {
   for (int k = 0; k < 3; k++) {
@@ -97,6 +118,10 @@ static void choose_box(const cpu_region_code *code, const launch *l, const launc
   }
   uint32_t group = is_elastic ? 1 : shape->workgroup[0] * shape->workgroup[1] * shape->workgroup[2];
   bool is_free = is_elastic && !l->has_workgroup;
+  if (is_free && threads == 1 && is_short_row(j)) {
+    for (int k = 0; k < 3; k++) j->box[k] = j->extent[k], j->count[k] = 1;
+    return;
+  }
   if (!j->box[0] || !is_elastic) j->box[0] = BOX_X / group ? BOX_X / group : 1;
   if (j->box[0] > j->extent[0]) j->box[0] = j->extent[0];
   if (!j->box[1]) {
@@ -171,7 +196,7 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
   if (shape->invocations) {
     choose_box(&s->kernels.regions[index], l, shape, r->is_elastic, threads, &j);
     uint64_t boxes = j.count[0] * j.count[1] * j.count[2];
-    uint64_t batch = boxes / (threads * BOXES_PER_THREAD * 4);
+    uint64_t batch = boxes > threads ? boxes / (threads * BOXES_PER_THREAD * 4) : 1;
     pool_run(threads, boxes, batch ? batch : 1, run_boxes, &j);
     status = result_error(atomic_load(&j.result), r, error);
   }
