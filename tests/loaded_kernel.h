@@ -12,7 +12,7 @@
 static vyre_kernel *load_text(const char *text, const vyre_runtime_options *options,
                               vyre_runtime **rt) {
   vyre_program *p;
-  vyre_kernel *k;
+  vyre_kernel *k = NULL;
   vyre_error error;
   if (vyre_program_parse(text, strlen(text), "test", &p, &error) ||
       vyre_runtime_new(options, rt, &error) || vyre_runtime_load(*rt, p, &k, &error))

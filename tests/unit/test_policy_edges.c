@@ -20,9 +20,11 @@
 
 static void nothing_is_what_came_in(void **state) {
   (void)state;
+  static const char text[] = "program p()\nbuffer x: f32[] readwrite\n"
+                             "region r grid(len(x)) { x[0] = x[1] * 2.0 + x[2] * 1.0 }\n";
   vyre_error error;
-  vyre_program *p = sample_structure(&error);
-  assert_non_null(p);
+  vyre_program *p;
+  assert_int_equal(vyre_program_parse(text, sizeof text - 1, "text", &p, &error), VYRE_OK);
   optimize_result r;
   assert_int_equal(optimize_program(p, &(optimize_options){.mode = OPTIMIZE_NOTHING}, &r, &error),
                    VYRE_OK);

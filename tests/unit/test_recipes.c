@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 static vyre_program *lowered(const char *text, const lower_target *target) {
-  vyre_program *p, *out;
+  vyre_program *p, *out = NULL;
   vyre_error error;
   if (vyre_program_parse(text, strlen(text), "text", &p, &error) != VYRE_OK ||
       lower_program(p, target, &out, &error) != VYRE_OK)
