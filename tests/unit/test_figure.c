@@ -81,6 +81,21 @@ static void changes_are_found(void **unused) {
   }
 }
 
+// Each sample far off counts 2 less a drift of 0.15, and above 6.5 it is a change: the fourth from
+// the eighth sample on, which is when a figure is settled.
+static void changes_are_found_by_the_fourth(void **unused) {
+  (void)unused;
+  for (int settled = 7; settled < 70; settled++)
+    for (int slower = 0; slower < 2; slower++) {
+      figure f = {0};
+      for (int n = 0; n < settled; n++) assert_false(figure_add(&f, 100000));
+      int found = 1;
+      while (!figure_add(&f, slower ? 100000000 : 100) && found < 20) found++;
+      assert_int_equal(found, settled < 8 ? 5 : 4);
+      assert_int_equal(f.count, FIGURE_ENOUGH); // it begins anew with those that showed it
+    }
+}
+
 // What is run too seldom to have settled is believed after two that agree.
 static void seldom_runs_are_judged_by_the_latest(void **unused) {
   (void)unused;
@@ -179,6 +194,7 @@ int main(void) {
       cmocka_unit_test(few_samples_give_their_median),
       cmocka_unit_test(noise_is_no_change),
       cmocka_unit_test(changes_are_found),
+      cmocka_unit_test(changes_are_found_by_the_fourth),
       cmocka_unit_test(seldom_runs_are_judged_by_the_latest),
       cmocka_unit_test(faster_is_more_than_noise_and_margin),
       cmocka_unit_test(the_model_finds_what_matters),

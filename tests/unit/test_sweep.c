@@ -30,6 +30,7 @@ static const char text[] = "program test.sweep()\nbuffer x: u32[] read\nbuffer y
 
 static struct {
   uint32_t fails_at, lies_at; // this width
+  uint64_t ns, faster_by;     // of each dispatch, and less each time; 0: by its width
   uint32_t dispatches[1025];  // by width; 0: as declared
 } told;
 
@@ -41,7 +42,8 @@ static vyre_status told_dispatch(void *s, const launch *l, vyre_report *r, vyre_
   uint32_t width = l->has_workgroup ? l->regions[0].workgroup[0] : 0;
   told.dispatches[width]++;
   vyre_status status = ref_backend.dispatch(s, l, r, error);
-  told_spend(speed_of(width));
+  told_spend(told.ns ? told.ns : speed_of(width));
+  told.ns -= told.faster_by;
   if (width && width == told.lies_at) ((uint32_t *)l->buffers[1].data)[COUNT - 1]++;
   if (width && width == told.fails_at)
     return error_set(error, VYRE_ERROR_BACKEND, "the device is lost. Fix: find it");
@@ -150,6 +152,29 @@ static void only_the_expected_answer_is_a_proof(void **state) {
   assert_false(proves(FAST, &error));
   assert_int_equal(error.status, VYRE_ERROR_VERIFY);
   assert_non_null(strstr(error.message, "4095"));
+}
+
+// What is short is repeated, and the best counts; what is long is not.
+static void short_runs_are_timed_many_times(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t ns, faster_by;
+    uint32_t runs;
+  } cases[] = {
+      {1000, 10, 16}, {2000000, 0, 1}, {200000, 0, 1}, {199999, 0, 2}, {80000, 0, 3},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint64_t best, spent = 7, sum = 0;
+    vyre_error error;
+    for (uint32_t n = 0; n < cases[i].runs; n++) sum += cases[i].ns - n * cases[i].faster_by;
+    told.ns = cases[i].ns;
+    told.faster_by = cases[i].faster_by;
+    told.dispatches[0] = 0;
+    ok(capture_time(&inputs, executable, NULL, &best, &spent, &error), &error);
+    assert_int_equal(told.dispatches[0], cases[i].runs);
+    assert_int_equal(best, cases[i].ns - (cases[i].runs - 1) * cases[i].faster_by);
+    assert_int_equal(spent, 7 + sum);
+  }
 }
 
 static void the_fastest_that_is_right_is_chosen(void **state) {
@@ -280,6 +305,7 @@ int main(void) {
   told_clock_begin();
   const struct CMUnitTest tests[] = {
       CASE(only_the_expected_answer_is_a_proof),
+      CASE(short_runs_are_timed_many_times),
       CASE(the_fastest_that_is_right_is_chosen),
       CASE(one_shape_is_compared_with_the_usual_one),
       CASE(samples_are_kept_and_not_taken_again),
