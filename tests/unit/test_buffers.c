@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "../checked_mutex.h"
+
 enum { COUNT = 1024, BYTES = COUNT * 4 };
 
 // ---- a device with memory of its own ------------------------------------------------------------

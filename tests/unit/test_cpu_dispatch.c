@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "../checked_mutex.h"
+
 static vyre_program *parse(const char *text) {
   vyre_program *p;
   vyre_error error;

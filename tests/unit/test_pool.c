@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "../checked_mutex.h"
+
 enum { ITEMS = 1000 };
 
 typedef struct tally {

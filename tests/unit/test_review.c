@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "../checked_mutex.h"
 #include "../loaded_kernel.h"
 
 enum { MOST = 1024 };
@@ -339,6 +340,15 @@ static void a_new_bucket_learns_when_that_is_worth_it(void **state) {
     review_kernel(k);
   }
   assert_true(plan_total_ns(p) >= needed);
+  // It is done, and then the next is asked for: each is worth it in its turn.
+  for (unsigned done = STAGE_PASSES; done <= STAGE_SHAPES; done <<= 1) {
+    for (int i = 0; i < 20000 && !(p->stages & done); i++) {
+      dispatch(k, larger);
+      review_kernel(k);
+    }
+    assert_int_equal(p->stages, 2 * done - 1);
+  }
+  assert_int_equal(p->wanted, 0); // there is no other backend to ask
   finish(rt);
 }
 

@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "../checked_mutex.h"
 #include "../loaded_kernel.h"
 
 enum { COUNT = 16 };
