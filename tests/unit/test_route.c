@@ -304,6 +304,11 @@ static route_entry full_entry(const char *device, uint32_t size_class, int64_t d
                        .device = device,
                        .has_size_class = true,
                        .size_class = size_class,
+                       .work = "n:3",
+                       .variant = "cpu full release.3fa29c1b 8x8x1",
+                       .passes = "cse,dce",
+                       .code = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100",
+                       .build = "vyre 0.1.0, 2 cores",
                        .date = date,
                        .observations = seen,
                        .observation_count = 2,
@@ -322,8 +327,12 @@ static void everything_is_written_and_read_again(void **state) {
   char *text = scratch_read(path);
   assert_non_null(strstr(text, "date = \"2023-11-14T22:13:20Z\"\n"));
   // The latest stands first, where a reader of the original finds it.
-  assert_non_null(strstr(text, "size_class = 20\ndate = \"2027-01-15T08:00:01Z\"\n\n"
-                               "[[routes.\"quo\\\"ted.op\".observations]]"));
+  const char *latest = strstr(text, "[routes.\"quo\\\"ted.op\"]");
+  assert_non_null(latest);
+  const char *date = strstr(latest, "date = \"2027-01-15T08:00:01Z\"\n\n"
+                                    "[[routes.\"quo\\\"ted.op\".observations]]");
+  assert_non_null(date);
+  assert_ptr_equal(strstr(latest, "date = "), date);
   free(text);
   route_table_free(table);
   table = load(path);
@@ -334,12 +343,23 @@ static void everything_is_written_and_read_again(void **state) {
     assert_string_equal(e->op_id, x->op_id);
     assert_string_equal(e->device, x->device);
     assert_string_equal(e->fingerprint, x->fingerprint);
+    assert_string_equal(e->backend, x->backend);
     assert_string_equal(e->reason, x->reason);
+    assert_true(e->has_size_class);
     assert_int_equal(e->size_class, x->size_class);
+    assert_string_equal(e->work, x->work);
+    assert_string_equal(e->variant, x->variant);
+    assert_string_equal(e->passes, x->passes);
+    assert_string_equal(e->code, x->code);
+    assert_string_equal(e->build, x->build);
     assert_int_equal(e->date, x->date);
     assert_int_equal(e->observation_count, 2);
-    assert_int_equal(e->observations[1].latency_ns, 900);
+    for (int k = 0; k < 2; k++) {
+      assert_string_equal(e->observations[k].backend, x->observations[k].backend);
+      assert_int_equal(e->observations[k].latency_ns, x->observations[k].latency_ns);
+    }
     assert_int_equal(e->rejection_count, 1);
+    assert_string_equal(e->rejections[0].backend, x->rejections[0].backend);
     assert_string_equal(e->rejections[0].reason, x->rejections[0].reason);
   }
   // Saving what was only read changes nothing.

@@ -380,6 +380,9 @@ static void the_cache_is_saved_in_the_layout_of_the_original(void **state) {
   vyre_error error;
   assert_int_equal(tune_cache_set(cache, "k", (tune_shape){{0, 1, 1}}, &error),
                    VYRE_ERROR_ARGUMENT);
+  assert_int_equal(tune_cache_set(cache, "k", (tune_shape){{512, 3, 1}}, &error),
+                   VYRE_ERROR_ARGUMENT);
+  assert_non_null(strstr(error.message, "[512, 3, 1]"));
   assert_int_equal(tune_cache_count(cache), 3);
   tune_cache_free(cache);
   // What the original wrote: no version.
