@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "../checked_mutex.h"
+#include "../failing_malloc.h"
 #include "../loaded_kernel.h"
 
 enum { COUNT = 16 };
@@ -196,6 +197,22 @@ static void variants_make_room_for_others(void **state) {
   finish(rt);
 }
 
+// Also those that others took the place of.
+static void variants_are_given_back(void **state) {
+#if FAILING_MALLOC
+  for (int attempt = 0; attempt < 4; attempt++) { // the first makes what is made once
+    memory_arm(0, false);
+    variants_make_room_for_others(state);
+    memory_disarm();
+    if (!memory.held) return;
+  }
+  fail_msg("%ld blocks are lost", (long)memory.held);
+#else
+  (void)state;
+  skip();
+#endif
+}
+
 // What is slow once, for want of a core, says nothing about the next.
 static void one_slow_compilation_does_not_end_foresight(void **state) {
   (void)state;
@@ -325,6 +342,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(foreseen_arguments_find_their_variant),
       cmocka_unit_test(variants_make_room_for_others),
+      cmocka_unit_test(variants_are_given_back),
       cmocka_unit_test(one_slow_compilation_does_not_end_foresight),
       cmocka_unit_test(wrong_variants_are_found_one_by_one),
       cmocka_unit_test(timing_again_does_not_end_foresight),
