@@ -163,6 +163,9 @@ static void read_workgroup(unit *u, function *f) {
   clang_PrintingPolicy_dispose(policy);
   read_sizes(text, "reqd_work_group_size", f->workgroup);
   read_sizes(text, "work_group_size_hint", f->hint);
+  static const char name[] = "intel_reqd_sub_group_size(";
+  const char *at = strstr(text, name);
+  if (at) f->subgroup = (uint32_t)strtoul(at + strlen(name), NULL, 10);
 }
 
 static void read_attributes(unit *u, function *f) {

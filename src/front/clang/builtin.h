@@ -12,6 +12,20 @@ enum { MOST_OPERANDS = 8 };
 // Kinds of products of four 8-bit integers: of vectors, or packed into one of 32 bits.
 enum { DOT_SATURATES = 1, DOT_PACKED = 2, DOT_SIGNED_X = 4, DOT_SIGNED_Y = 8 };
 
+// Of functions that a workgroup has, too; subgroups of a kernel that does not say how large they
+// are.
+enum { OF_SUBGROUP = 1 << 12, SUBGROUP_SIZE = 32 };
+
+typedef enum subgroup_facts {
+  SUBGROUP_COUNT,
+  SUBGROUP_LARGEST,
+  SUBGROUP_LENGTH,
+  SUBGROUP_ID,
+  SUBGROUP_LOCAL_ID,
+} subgroup_facts;
+
+typedef enum subgroup_moves { MOVE_TO, MOVE_XOR, MOVE_UP, MOVE_DOWN, MOVE_ROUND } subgroup_moves;
+
 // `x` are the operands of one lane; `what` is the row's number, for functions that serve several.
 typedef ref each_function(lowering *l, const ref *x, int what);
 typedef value whole_function(lowering *l, node *n, const value *args, int what);

@@ -17,7 +17,7 @@
 // CHECK: Fix: use atomic_cmpxchg on their bits in a loop
 // RUN: vyre check %s -DCASE=4
 // EXPECT-EXIT: 3
-// CHECK: :51:39: error: the function `sub_group_reduce_add` is not supported.
+// CHECK: :51:39: error: the function `sub_group_clustered_reduce_add` is not supported.
 // CHECK: Fix: use local memory and barrier
 // RUN: vyre check %s -DCASE=5
 // EXPECT-EXIT: 3
@@ -48,7 +48,7 @@ kernel void k(global ulong *o) { o[0] = (ulong)o; }
 #elif CASE == 3
 kernel void k(global atomic_float *o) { atomic_fetch_add(o, 1.0f); }
 #elif CASE == 4
-kernel void k(global int *o) { o[0] = sub_group_reduce_add(o[1]); }
+kernel void k(global int *o) { o[0] = sub_group_clustered_reduce_add(o[1], 4u); }
 #elif CASE == 5
 kernel void k(global int *o) { enqueue_marker(get_default_queue(), 0, 0, 0); }
 #elif CASE == 6
