@@ -136,15 +136,21 @@ static vyre_status bind_grid(bindings *b, const uint64_t *grid, uint32_t count, 
   return VYRE_OK;
 }
 
-// Which of the extents of a buffer a parameter is: `count` of them begin with the buffer's name.
+static bool is_extent(const char *word) {
+  return !strcmp(word, ".width") || !strcmp(word, ".height") || !strcmp(word, ".depth") ||
+         !strcmp(word, ".layers");
+}
+
+// Which of the `count` extents of an image a parameter is, by their names; -1: of none.
 static int find_extent(const bindings *b, const char *buffer, const char *param, uint32_t *count) {
   size_t size = strlen(buffer);
   int found = -1;
   *count = 0;
   for (uint32_t i = 0; i < b->param_count; i++) {
-    const char *name = vyre_program_param(b->program, i).name;
-    if (strncmp(name, buffer, size) || name[size] != '.') continue;
-    if (!strcmp(name, param)) found = (int)*count;
+    vyre_param_info info = vyre_program_param(b->program, i);
+    if (info.type != VYRE_U32 || strncmp(info.name, buffer, size) || !is_extent(info.name + size))
+      continue;
+    if (!strcmp(info.name, param)) found = (int)*count;
     ++*count;
   }
   return found;
@@ -165,6 +171,25 @@ static vyre_status bind_extents(bindings *b, vyre_error *error) {
       status = bind_param(b, i, text, error);
     }
   return status;
+}
+
+uint32_t bind_shape(const bindings *b, const named_buffer *buf, uint64_t shape[SPEC_MOST_AXES]) {
+  const char *name = buf->info.name;
+  uint32_t rank = 0;
+  uint64_t pixels = 1;
+  bool is_image = false;
+  for (uint32_t i = 0; i < b->param_count && rank < SPEC_MOST_AXES; i++) {
+    uint32_t count;
+    int at = find_extent(b, name, vyre_program_param(b->program, i).name, &count);
+    if (at < 0 || count >= SPEC_MOST_AXES) continue;
+    shape[count - 1 - (uint32_t)at] = b->params[i].bits;
+    is_image = !__builtin_mul_overflow(pixels, b->params[i].bits, &pixels) && (is_image || !rank);
+    rank = count;
+  }
+  is_image = is_image && pixels && buf->count % pixels == 0;
+  if (is_image && buf->count == pixels) return rank;
+  shape[is_image ? rank : 0] = is_image ? buf->count / pixels : buf->count;
+  return is_image ? rank + 1 : 1;
 }
 
 static vyre_status check_params(const bindings *b, vyre_error *error) {

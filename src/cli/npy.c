@@ -288,11 +288,11 @@ vyre_status npy_encode(int version, vyre_type type, uint32_t rank, const uint64_
   return *out ? VYRE_OK : error_out_of_memory(error);
 }
 
-vyre_status npy_write(const char *path, vyre_type type, uint64_t count, const void *data,
-                      vyre_error *error) {
+vyre_status npy_write(const char *path, vyre_type type, uint32_t rank, const uint64_t *shape,
+                      const void *data, vyre_error *error) {
   char *bytes;
   size_t size;
-  vyre_status status = npy_encode(1, type, 1, &count, data, &bytes, &size, error);
+  vyre_status status = npy_encode(1, type, rank, shape, data, &bytes, &size, error);
   if (status != VYRE_OK) return status;
   status = file_replace(path, bytes, size, error);
   free(bytes);

@@ -28,8 +28,8 @@ void npy_free(npy_array *array);
 // The bytes of a file; the caller frees *out. `version` is 1, 2 or 3.
 vyre_status npy_encode(int version, vyre_type type, uint32_t rank, const uint64_t *shape,
                        const void *data, char **out, size_t *size, vyre_error *error);
-// Writes one axis of `count` elements as version 1, which every reader knows.
-vyre_status npy_write(const char *path, vyre_type type, uint64_t count, const void *data,
-                      vyre_error *error);
+// Writes a file of version 1, which every reader knows.
+vyre_status npy_write(const char *path, vyre_type type, uint32_t rank, const uint64_t *shape,
+                      const void *data, vyre_error *error);
 
 #endif

@@ -324,7 +324,9 @@ static vyre_status give_output(bindings *b, const output *out, json_t *json, vyr
   if (!buf) return error->status;
   const char *type = vyre_type_name(buf->info.type);
   if (out->path) {
-    vyre_status status = npy_write(out->path, buf->info.type, buf->count, buf->data, error);
+    uint64_t shape[SPEC_MOST_AXES];
+    uint32_t rank = bind_shape(b, buf, shape);
+    vyre_status status = npy_write(out->path, buf->info.type, rank, shape, buf->data, error);
     if (status == VYRE_OK && !json)
       printf("%s: %s[%" PRIu64 "] written to %s\n", out->name, type, buf->count, out->path);
     return status;
@@ -437,7 +439,8 @@ const command run_command = {
     "                         local:BYTES     room for a workgroup-shared argument (OpenCL C)\n"
     "                         image:FORMAT    how an image stores pixels (OpenCL C): rgba_f32\n"
     "                         sampler:WORDS   an argument that is one (OpenCL C): linear:clamp\n"
-    "                         N may be left out where the program declares the length\n"
+    "                         N may be left out where the program declares the length, and be\n"
+    "                         the shape of an image: 480x640x4\n"
     "\n"
     "options:\n"
     "  -p, --print NAME[:COUNT]   print elements of a buffer (32)\n"

@@ -41,11 +41,12 @@ static vyre_status parse_generator(size_t which, const char *text, spec *out, vy
     out->text = ++p;
     p += out->text_size = strcspn(p, ":");
   }
-  if (*p) out->has_count = take_count(&p, out);
+  bool is_given = *p != 0;
+  if (is_given) out->has_count = take_count(&p, out);
   if (out->kind == SPEC_RAND && out->has_count && *p) take_number(&p, &out->seed);
   bool complete =
       (out->kind != SPEC_FILL || out->text_size) && (out->kind != SPEC_LOCAL || out->has_count);
-  if (!*p && complete) return VYRE_OK;
+  if (!*p && complete && is_given == out->has_count) return VYRE_OK;
   return error_set(error, VYRE_ERROR_BINDING, "`%s` cannot be read. Fix: write it like `%s`", text,
                    generators[which].example);
 }

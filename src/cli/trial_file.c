@@ -43,8 +43,9 @@ static vyre_status save_buffers(const trial *t, const char *folder, vyre_error *
     if (b.is_transient || status != VYRE_OK) continue;
     const vyre_span *span = &t->buffers[bound++];
     char path[PATH];
-    status = npy_write(in_folder(folder, b.name, ".npy", path), b.type,
-                       span->size_bytes / vyre_type_size(b.type), span->data, error);
+    uint64_t count = span->size_bytes / vyre_type_size(b.type);
+    status =
+        npy_write(in_folder(folder, b.name, ".npy", path), b.type, 1, &count, span->data, error);
   }
   return status;
 }

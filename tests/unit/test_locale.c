@@ -148,7 +148,8 @@ static void npy_headers(void **state) {
   (void)state;
   assert_comma();
   double data[] = {0.5, 1.5};
-  assert_int_equal(npy_write(scratch_path("x.npy"), VYRE_F64, 2, data, NULL), VYRE_OK);
+  assert_int_equal(npy_write(scratch_path("x.npy"), VYRE_F64, 1, (uint64_t[]){2}, data, NULL),
+                   VYRE_OK);
   char *text = scratch_read(scratch_path("x.npy"));
   assert_non_null(strstr(text + 10, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }"));
   free(text);

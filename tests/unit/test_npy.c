@@ -220,7 +220,7 @@ static void missing_files_and_folders_are_io_errors(void **state) {
   scratch_write(scratch_path("file"), "");
   const char *path = scratch_path("file/x.npy");
   assert_int_equal(npy_read(path, &array, &error), VYRE_ERROR_IO);
-  assert_int_equal(npy_write(path, VYRE_F32, 0, "", &error), VYRE_ERROR_IO);
+  assert_int_equal(npy_write(path, VYRE_F32, 1, (uint64_t[]){0}, "", &error), VYRE_ERROR_IO);
 }
 
 int main(void) {

@@ -28,6 +28,19 @@
 // CHECK-NEXT: 8: 52 56 0 8
 // CHECK: o: u32[3]
 // CHECK-NEXT: 0: 8 8 8
+// An image is written with its axes, and read back with them.
+// RUN: vyre run %s:halve in=image:r_unorm8 in=iota:4x6 out.width=3 out.height=2 --grid 3,2 --out out=%t.npy && head -c 100 %t.npy | tr -d '\0' | grep -ao 'shape.*)' && vyre run %s:halve in=@%t.npy out.width=1 out.height=1 --grid 1,1 --print out
+// CHECK: shape': (2, 3, 4)
+// CHECK: 0: 0.041176476 0 0 1
+// RUN: vyre run %s:halve in=iota:4x out=zeros:2x3x4 --grid 3,2
+// EXPECT-EXIT: 1
+// CHECK: `iota:4x` cannot be read.
+// RUN: vyre run %s:halve in=iota:1x2x3x4x5 out=zeros:2x3x4 --grid 3,2
+// EXPECT-EXIT: 1
+// CHECK: `iota:1x2x3x4x5` cannot be read.
+// RUN: vyre run %s:halve in=iota:4294967296x4294967296 out=zeros:2x3x4 --grid 3,2
+// EXPECT-EXIT: 1
+// CHECK: `iota:4294967296x4294967296` cannot be read.
 constant sampler_t smooth = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
 
 float4 middle(read_only image2d_t from, sampler_t how, int2 at) {
