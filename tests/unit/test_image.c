@@ -303,10 +303,38 @@ static void samplers_are_told(void **state) {
   }
 }
 
+// ---- what a library sees ------------------------------------------------------------------------
+
+static void images_and_samplers_are_listed(void **state) {
+  (void)state;
+  static const char text[] = "kernel void k(read_only image2d_array_t a, write_only image3d_t b,\n"
+                             "              sampler_t c) {}\n";
+  static const struct {
+    const char *name, *type;
+    vyre_source_space space;
+  } wanted[] = {{"a", "image2d_array_t", VYRE_SPACE_IMAGE},
+                {"b", "image3d_t", VYRE_SPACE_IMAGE},
+                {"c", "sampler_t", VYRE_SPACE_SAMPLER}};
+  vyre_source_entry *kernels = NULL;
+  uint32_t count = 0;
+  vyre_error error = {0};
+  vyre_source_entries("opencl", text, strlen(text), "l.cl", NULL, &kernels, &count, &error);
+  if (strstr(error.message, "libvyre-clang")) skip();
+  assert_int_equal(count, 1);
+  assert_int_equal(kernels[0].arg_count, 3);
+  for (int i = 0; i < 3; i++) {
+    assert_string_equal(kernels[0].args[i].name, wanted[i].name);
+    assert_string_equal(kernels[0].args[i].type, wanted[i].type);
+    assert_int_equal(kernels[0].args[i].space, wanted[i].space);
+  }
+  vyre_free(kernels);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_sampler_reads_what_the_specification_says),
       cmocka_unit_test(samplers_are_told),
+      cmocka_unit_test(images_and_samplers_are_listed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

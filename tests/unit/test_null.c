@@ -178,6 +178,14 @@ static void reading_opencl_c(void **state) {
   options.locals = &(vyre_source_local){NULL, 4};
   assert_int_equal(vyre_program_from("opencl", kernel_text, size, "n", &options, &out, &error),
                    VYRE_ERROR_ARGUMENT);
+  const vyre_source_format formats[] = {{"in", NULL}, {NULL, "rgba_f32"}};
+  options = (vyre_source_options){.format_count = 1};
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(vyre_program_from("opencl", kernel_text, size, "n", &options, &out, &error),
+                     VYRE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "format_count"));
+    options.formats = &formats[i % 2];
+  }
 }
 
 static void inspecting_programs(void **state) {
