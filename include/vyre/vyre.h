@@ -284,6 +284,12 @@ VYRE_API vyre_status vyre_source_each(const char *language, const void *source, 
                                       void (*visit)(void *data, const vyre_source_result *result),
                                       void *data, vyre_error *error);
 
+/* A kernel that calls printf has one more buffer, `printf`, of u32: zeros when it is bound, as many
+ * as there is to be room for. This is what was printed, in the order of invocations, freed with
+ * vyre_free; *lost_words, which may be NULL, is about how many words found no room. */
+VYRE_API vyre_status vyre_print_text(const void *buffer, size_t size_bytes, char **out,
+                                     uint64_t *lost_words, vyre_error *error);
+
 /* ---- building -------------------------------------------------------------------------------- */
 
 /* One builder makes one program, on one thread. Mistakes are sticky: the first one is kept and

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const uint64_t max_elements = UINT32_MAX; // len is u32
+static const uint64_t max_elements = UINT32_MAX;  // len is u32
+static const char printf_room[] = "zeros:262144"; // a MiB
 
 // ---- names
 // ----------------------------------------------------------------------------------------
@@ -281,6 +282,12 @@ static vyre_status bind_buffer(bindings *b, uint32_t index, const char *text, vy
                    (unsigned long long)max_elements);
 }
 
+named_buffer *bind_printf(bindings *b) {
+  int index = find_buffer(b, "printf");
+  if (index < 0 || b->buffers[index].info.type != VYRE_U32) return NULL;
+  return b->buffers[index].info.access == VYRE_READWRITE ? &b->buffers[index] : NULL;
+}
+
 static vyre_status missing_buffer(const named_buffer *buf, vyre_error *error) {
   const char *name = buf->info.name, *type = vyre_type_name(buf->info.type);
   if (buf->info.access == VYRE_WRITE)
@@ -367,6 +374,9 @@ vyre_status bind_words(const vyre_program *program, char **words, size_t word_co
   if (status == VYRE_OK) status = bind_grid(b, grid, grid_count, error);
   if (status == VYRE_OK) status = bind_extents(b, error);
   if (status == VYRE_OK) status = check_params(b, error);
+  const named_buffer *print = status == VYRE_OK ? bind_printf(b) : NULL;
+  if (print && !print->is_given)
+    status = bind_buffer(b, (uint32_t)(print - b->buffers), printf_room, error);
   for (uint32_t i = 0; i < b->buffer_count && status == VYRE_OK; i++) {
     const named_buffer *buf = &b->buffers[i];
     if (!buf->is_given && !buf->info.is_transient && !is_automatic(buf))

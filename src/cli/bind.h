@@ -36,6 +36,8 @@ vyre_status bind_words(const vyre_program *program, char **words, size_t word_co
 void bind_free(bindings *b);
 // The axes of a buffer: those of an image, with its channels last, or one. Returns how many.
 uint32_t bind_shape(const bindings *b, const named_buffer *buf, uint64_t shape[SPEC_MOST_AXES]);
+// The buffer of printf; NULL when the program has none. It need not be given.
+named_buffer *bind_printf(bindings *b);
 // NULL, with a message, when there is none; transient buffers cannot be looked at.
 named_buffer *bind_find(bindings *b, const char *name, vyre_error *error);
 

@@ -255,7 +255,8 @@ static uint64_t total_invocations(const result *r) {
 }
 
 static bool is_result(const named_buffer *buf) {
-  return !buf->info.is_transient && buf->info.access != VYRE_READ;
+  return !buf->info.is_transient && buf->info.access != VYRE_READ &&
+         strcmp(buf->info.name, "printf") != 0;
 }
 
 static void show_regions(const result *r) {
@@ -340,6 +341,31 @@ static vyre_status give_output(bindings *b, const output *out, json_t *json, vyr
   return VYRE_OK;
 }
 
+// What the kernel printed.
+static vyre_status give_printed(bindings *b, json_t *json, vyre_error *error) {
+  const named_buffer *buf = bind_printf(b);
+  if (!buf) return VYRE_OK;
+  char *text;
+  uint64_t lost;
+  vyre_status status =
+      vyre_print_text(buf->data, buf->count * sizeof(uint32_t), &text, &lost, error);
+  if (status != VYRE_OK) return status;
+  if (json)
+    json_object_set_new(json, "printf", cli_text(text));
+  else
+    fputs(text, stdout);
+  vyre_free(text);
+  if (!lost) return VYRE_OK;
+  fflush(stdout); // before what follows from it
+  vyre_error note;
+  error_set(&note, VYRE_OK,
+            "printf found no room for all of it. Fix: add a word such as `printf=zeros:%" PRIu64
+            "`",
+            2 * (buf->count + lost));
+  cli_note(&note);
+  return VYRE_OK;
+}
+
 static void show_explained(char *text, json_t *json) {
   json_t *lines = json ? json_array() : NULL;
   if (!json) printf("\n%s", text);
@@ -355,7 +381,7 @@ static vyre_status give_results(const cli *c, const vyre_program *p, bindings *b
                                 const result *r, vyre_error *error) {
   json_t *json = c->json ? result_json(p, b, r) : NULL;
   if (json && o->outputs.count) json_object_set_new(json, "printed", json_array());
-  vyre_status status = VYRE_OK;
+  vyre_status status = give_printed(b, json, error);
   for (size_t i = 0; i < o->outputs.count && status == VYRE_OK; i++)
     status = give_output(b, &o->outputs.at[i], json, error);
   if (status == VYRE_OK && !json && !o->outputs.count) show_summary(p, b, r);

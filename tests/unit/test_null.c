@@ -188,6 +188,19 @@ static void reading_opencl_c(void **state) {
   }
 }
 
+static void printed_text(void **state) {
+  (void)state;
+  uint32_t words[4] = {0};
+  uint64_t lost;
+  char *text = NULL;
+  REFUSES(vyre_print_text, 1, NULL, sizeof words, &text, &lost, &error);
+  REFUSES(vyre_print_text, 2, words, sizeof words, NULL, &lost, &error);
+  TAKES(vyre_print_text, 3, words, sizeof words, &text, NULL, &error);
+  vyre_free(text);
+  TAKES(vyre_print_text, 4, words, sizeof words, &text, &lost, NULL);
+  vyre_free(text);
+}
+
 static void inspecting_programs(void **state) {
   (void)state;
   uint8_t print[32] = {1};
@@ -538,6 +551,7 @@ int main(void) {
       cmocka_unit_test(without_pointers),
       cmocka_unit_test(reading_programs),
       cmocka_unit_test(reading_opencl_c),
+      cmocka_unit_test(printed_text),
       cmocka_unit_test(inspecting_programs),
       cmocka_unit_test(building_without_a_builder),
       cmocka_unit_test(building_from_nothing),

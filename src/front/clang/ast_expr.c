@@ -99,6 +99,31 @@ static node *integer_literal(unit *u, CXCursor cursor) {
   return n;
 }
 
+// One character of a literal as clang prints it: \\n, \\001, \\x1f, or itself.
+static char literal_char(const char **p) {
+  static const char letters[] = "abfnrtv", meanings[] = "\a\b\f\n\r\t\v";
+  if (**p != '\\' || !(*p)[1]) return *(*p)++;
+  const char *letter = strchr(letters, *++*p);
+  int base = **p == 'x' ? 16 : 8, made = 0;
+  if (letter || (digit_of(**p) >= 8 && base == 8))
+    return ++*p, letter ? meanings[letter - letters] : (*p)[-1];
+  if (base == 16) ++*p;
+  for (int n = 0; digit_of(**p) < base && (base == 16 || n < 3); n++)
+    made = made * base + digit_of(*(*p)++);
+  return (char)made;
+}
+
+// clang prints the parts of a literal as one.
+static node *string_literal(unit *u, CXCursor cursor) {
+  node *n = leaf_node(u, N_STRING, cursor);
+  const char *spelled = unit_string(u, clang_getCursorSpelling(cursor)), *p = strchr(spelled, '"');
+  const char *end = strrchr(spelled, '"');
+  char *text = unit_alloc(u, strlen(spelled) + 1, 1), *out = text;
+  for (p = p ? p + 1 : end; p && p < end;) *out++ = literal_char(&p);
+  n->name = text;
+  return n;
+}
+
 static node *name(unit *u, CXCursor cursor) {
   CXCursor to = clang_getCursorReferenced(cursor);
   switch (clang_getCursorKind(to)) {
@@ -394,7 +419,7 @@ static node *expr(unit *u, CXCursor cursor) {
   case CXCursor_CXXBoolLiteralExpr:
   case CXCursor_FloatingLiteral:
   case CXCursor_UnaryExpr: return evaluated(u, cursor); // sizeof and its like
-  case CXCursor_StringLiteral: return leaf_node(u, N_STRING, cursor);
+  case CXCursor_StringLiteral: return string_literal(u, cursor);
   case CXCursor_DeclRefExpr: return name(u, cursor);
   case CXCursor_ParenExpr: return with_operands(u, N_CAST, cursor, 1)->kid[0];
   case CXCursor_BinaryOperator:

@@ -38,9 +38,7 @@ _Noreturn static void refuse(lowering *l, const node *n) {
               "include the file that does",
               n->name);
   const char *fix = "use a function of docs/OPENCL.md, or write it out";
-  if (!strcmp(n->name, "printf"))
-    fix = "write the values to a buffer and print them on the host";
-  else if (strstr(n->name, "image"))
+  if (strstr(n->name, "image"))
     fix = "use the functions of images of docs/OPENCL.md; there are no levels and no samples";
   else if (strstr(n->name, "pipe"))
     fix = "pass the data in a buffer";
@@ -84,6 +82,11 @@ static value each(lowering *l, node *n, const value *args, const builtin_row *ro
   return made;
 }
 
+// Its operands are not evaluated, or by itself.
+static bool is_unevaluated(const builtin_row *row) {
+  return row->whole == special_number || row->whole == no_effect || row->whole == print_call;
+}
+
 value builtin(lowering *l, node *n) {
   const builtin_row *row = find_row(n->name);
   bool is_conversion = !row && name_is_conversion(n->name);
@@ -93,7 +96,7 @@ value builtin(lowering *l, node *n) {
   if (n->count > MOST_OPERANDS || (row && (n->count < row->least || n->count > row->most)))
     refuse(l, n);
   for (uint32_t i = 0; i < n->count; i++) {
-    if (row && (row->whole == special_number || row->whole == no_effect)) continue;
+    if (row && is_unevaluated(row)) continue;
     args[i] = rvalue(l, n->kid[i]);
     if (row && row->each && !type_is_arithmetic(args[i].type)) refuse(l, n);
   }

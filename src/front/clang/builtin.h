@@ -7,7 +7,7 @@
 
 #include "front/clang/lower.h"
 
-enum { MOST_OPERANDS = 8 };
+enum { MOST_OPERANDS = 64 };
 
 // Kinds of products of four 8-bit integers: of vectors, or packed into one of 32 bits.
 enum { DOT_SATURATES = 1, DOT_PACKED = 2, DOT_SIGNED_X = 4, DOT_SIGNED_Y = 8 };

@@ -178,6 +178,10 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
   for (uint32_t i = 0; i < l->rank && !l->has_own_grid; i++)
     l->grid_params[i] =
         vyre_build_param(l->b, ast_free_name(l->u, l->kernel, grid_names[i]), VYRE_U32);
+  l->has_print = l->prints;
+  if (l->prints)
+    l->print = vyre_build_buffer(l->b, ast_free_name(l->u, l->kernel, "printf"), VYRE_U32,
+                                 VYRE_READWRITE, 0);
   for (uint32_t i = 0; i < l->base_count; i++) {
     base *b = l->bases[i];
     if (!b->table || !b->is_dynamic) continue;

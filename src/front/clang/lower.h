@@ -57,6 +57,7 @@ struct lowering {
   base_set **sets; // with several bases, which must have words of one size
   uint32_t set_count, set_capacity;
   uint32_t rank;
+  bool prints; // calls printf
   uint32_t contexts;
   bool changed; // something new was found in this round
 
@@ -72,6 +73,8 @@ struct lowering {
   uint32_t grid_params[3];
   bool has_own_grid; // the kernel's annotation says it
   base *null;
+  bool has_print; // `print` is the buffer of printf
+  vyre_mem print;
   base_set *loaded; // what is loaded from, while someone wants to know
 };
 
