@@ -223,6 +223,33 @@ static void samples_are_bounded(void **state) {
   assert_int_equal(f.runs[0], 201);
 }
 
+// A candidate has room for more samples than it has: what is there does not count. Medians, noise
+// and winner are the same whatever it is, where noise decides and where being apart does.
+static void what_stands_behind_the_samples_does_not_count(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t samples[2][3];
+    int winner;
+  } cases[] = {
+      {{{100, 101, 102}, {1000, 3000, 9000}}, 0}, // far apart, however they scatter
+      {{{1000, 3000, 9000}, {100, 101, 102}}, 1}, // the other way round
+      {{{100, 120, 140}, {135, 150, 165}}, 1},    // noise: the default stays
+      {{{100, 101, 102}, {1000, 1001, 1002}}, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int behind = 0; behind < 3; behind++) {
+      trial_candidate c[2] = {{.name = "a", .sample_count = 3}, {.name = "b", .sample_count = 3}};
+      for (int k = 0; k < 2; k++) {
+        for (int n = 3; n < TRIAL_MAX_SAMPLES; n++)
+          c[k].samples[n] = behind == 0 ? 0 : behind == 1 ? 1 : UINT64_MAX;
+        memcpy(c[k].samples, cases[i].samples[k], sizeof cases[i].samples[k]);
+      }
+      trial_decision d = trial_decide(c, 2, 1, TRIAL_MARGIN_BPS);
+      if (d.winner != cases[i].winner) fail_msg("case %zu, %d: %d", i, behind, d.winner);
+      for (int k = 0; k < 2; k++) assert_int_equal(c[k].median_ns, cases[i].samples[k][1]);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(medians_and_noise),
@@ -235,6 +262,7 @@ int main(void) {
       cmocka_unit_test(earlier_samples_are_not_taken_again),
       cmocka_unit_test(a_run_that_tells_no_time_is_timed),
       cmocka_unit_test(samples_are_bounded),
+      cmocka_unit_test(what_stands_behind_the_samples_does_not_count),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
