@@ -185,7 +185,7 @@ vyre_status optimize_program(vyre_program *p, const optimize_options *options, o
   vyre_program *exact;
   vyre_status status = relax_program(p, &exact, error);
   if (status != VYRE_OK) return status;
-  if (!o.known_as) o.known_as = program_fingerprint(p);
+  if (o.hints && !o.known_as) o.known_as = program_fingerprint(p); // only they ask
   if (p->fast_ulp) o.caps |= PASS_CAP_FAST_ARITHMETIC;
   status = optimize_exact(exact, &o, out, error);
   vyre_program_release(exact);
