@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The grid that a kernel names itself: annotate("grid(n, 2, len(x))") has integer arguments,
-// numbers and lengths of buffers in elements, one to three of them.
-#include "front/clang/lower.h"
+// numbers, lengths of buffers in elements and extents of images (picture.width), one to three of
+// them.
+#include "front/clang/image.h"
 
 #include "base/ascii.h"
 
@@ -72,6 +73,8 @@ static ref extent(lowering *l, const char *text, size_t size, const uint32_t *fi
     if (!is_buffer) refuse(l, text, size);
     return length_of(l, d);
   }
+  ref of_image = image_extent_named(l, text, size);
+  if (of_image) return of_image;
   d = find_argument(l, text, size, &number);
   if (!d || d->type->kind != T_SCALAR || !type_is_int(d->type->scalar) || d->type->is_sampler)
     refuse(l, text, size);

@@ -15,27 +15,30 @@ static const char *given_format(const lowering *l, const char *name) {
   return NULL;
 }
 
+static const char *extent_name(lowering *l, const image *i, uint32_t axis) {
+  static const char *const names[] = {"width", "height", "depth"};
+  return unit_printf(l->u, "%s.%s", i->base->name, axis < i->type->axes ? names[axis] : "layers");
+}
+
 // A buffer as long as the extents say, which are parameters.
 void image_declare(lowering *l, decl *d, const char *name) {
   base *b = base_new(l, d, FACT_BUFFER);
   image *made = UNIT_NEW(l->u, image);
   const char *format = given_format(l, name);
+  b->name = name;
   made->type = d->type;
   made->base = b;
   made->format = format ? image_format_read(l, d->type, format, d->offset)
                         : image_format_default(d->type, b->pixel);
   made->size_count = d->type->axes + (d->type->is_layered ? 1u : 0u);
-  static const char *const names[] = {"width", "height", "depth"};
   ref length = 0;
   for (uint32_t i = 0; i < made->size_count; i++) {
-    const char *size = i < d->type->axes ? names[i] : "layers";
-    made->sizes[i] = vyre_build_param(l->b, unit_printf(l->u, "%s.%s", name, size), VYRE_U32);
+    made->sizes[i] = vyre_build_param(l->b, extent_name(l, made, i), VYRE_U32);
     ref extent = image_extent(l, made, i);
     length = length ? mul(l, length, extent) : extent;
   }
   uint32_t words = image_words(made->format);
   if (words > 1) length = mul(l, length, e_const(l, VYRE_U32, words));
-  b->name = name;
   b->type = type_scalar(l->u, made->format.channel->word);
   b->space = SPACE_GLOBAL;
   b->size = 0;
@@ -45,6 +48,18 @@ void image_declare(lowering *l, decl *d, const char *name) {
   b->word = made->format.channel->word;
   b->word_bytes = type_bytes(b->word);
   b->mem = vyre_build_buffer(l->b, name, b->word, base_access(b), length);
+}
+
+ref image_extent_named(lowering *l, const char *name, size_t size) {
+  for (uint32_t i = 0; i < l->kernel->param_count; i++) {
+    if (l->kernel->params[i]->type->kind != T_IMAGE) continue;
+    const image *im = base_new(l, l->kernel->params[i], FACT_BUFFER)->image;
+    for (uint32_t axis = 0; axis < im->size_count; axis++) {
+      const char *own = extent_name(l, im, axis);
+      if (strlen(own) == size && !memcmp(own, name, size)) return image_extent(l, im, axis);
+    }
+  }
+  return 0;
 }
 
 static bool take_word(const char **text, const char *word) {

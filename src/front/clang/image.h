@@ -90,6 +90,7 @@ ref image_place(lowering *l, const image *i, const ref *at, ref *inside);
 // ---- image.c ------------------------------------------------------------------------------------
 
 void image_declare(lowering *l, decl *d, const char *name);
+ref image_extent_named(lowering *l, const char *name, size_t size); // in.width; 0: there is none
 value sampler_argument(lowering *l, const decl *d, const char *name);
 
 #endif

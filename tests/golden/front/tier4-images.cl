@@ -28,6 +28,9 @@
 // CHECK-NEXT: 8: 52 56 0 8
 // CHECK: o: u32[3]
 // CHECK-NEXT: 0: 8 8 8
+// Its extents may be the grid.
+// RUN: vyre run %s:each in=iota:2x3 in=image:r_f32 out=image:r_f32 out=zeros:2x3 --print out
+// CHECK: 0: 0 2 4 6 8 10
 // An image is written with its axes, and read back with them.
 // RUN: vyre run %s:halve in=image:r_unorm8 in=iota:4x6 out.width=3 out.height=2 --grid 3,2 --out out=%t.npy && head -c 100 %t.npy | tr -d '\0' | grep -ao 'shape.*)' && vyre run %s:halve in=@%t.npy out.width=1 out.height=1 --grid 1,1 --print out
 // CHECK: shape': (2, 3, 4)
@@ -51,6 +54,12 @@ kernel void halve(read_only image2d_t in, write_only image2d_t out) {
   int2 at = (int2)(get_global_id(0), get_global_id(1));
   if (at.x < get_image_width(out) && at.y < get_image_height(out))
     write_imagef(out, at, middle(in, smooth, at));
+}
+
+kernel __attribute__((annotate("grid(out.width, out.height)"))) void each(read_only image2d_t in,
+                                                                        write_only image2d_t out) {
+  int2 at = (int2)(get_global_id(0), get_global_id(1));
+  write_imagef(out, at, read_imagef(in, at) * 2);
 }
 
 kernel void layers(read_only image2d_array_t in, sampler_t s, write_only image1d_t out, global uint *o) {
