@@ -3,7 +3,9 @@
 // RUN: vyre run %s:group x=rand:320:5 y=rand:320:1 wrong=zeros:1 --grid 80,4 --workgroup 20,4 --print wrong
 // RUN: vyre run %s:group x=rand:320:5 y=rand:320:1 wrong=zeros:1 --grid 80,4 --workgroup 20,4 --backend ref --print wrong
 // RUN: vyre run %s:eight x=rand:64:5 y=rand:64:1 wrong=zeros:1 --grid 64 --workgroup 32 --print wrong
+// RUN: vyre run %s:others x=iota:128 wrong=zeros:1 --grid 128 --workgroup 64 --print wrong
 // RUN: vyre run %s:moves y=zeros:60 --grid 6 --workgroup 6 --print y:60
+// CHECK: 0:  0
 // CHECK: 0:  0
 // CHECK: 0:  0
 // CHECK: 0:  0
@@ -82,4 +84,50 @@ kernel void moves(global int *y) {
   y[48 + i] = sub_group_elect();
   sub_group_barrier(CLK_LOCAL_MEM_FENCE);
   y[54 + i] = sub_group_non_uniform_reduce_or(i);
+}
+
+// What may be called where some are missing is called by all here.
+kernel void others(global const int *x, global int *wrong) {
+  int v = x[get_global_id(0)] % 9 - 4, first = get_local_id(0) / 32 * 32, l = get_local_id(0), bad = 0;
+  local int t[64];
+  t[l] = v;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int sum = 0, product = 1, least = INT_MAX, most = INT_MIN, both = -1, either = 0, odd = 0;
+  int all = 1, any = 0;
+  for (int k = first; k < first + 32; k++) {
+    sum += t[k], product *= t[k], least = min(least, t[k]), most = max(most, t[k]);
+    both &= t[k], either |= t[k], odd ^= t[k], all &= t[k] > -5, any |= t[k] > 3;
+  }
+  bad |= get_enqueued_num_sub_groups() != 2;
+  bad |= !sub_group_non_uniform_all(v > -5) != !all;
+  bad |= !sub_group_non_uniform_any(v > 3) != !any;
+  bad |= sub_group_non_uniform_reduce_add(v) != sum;
+  bad |= sub_group_non_uniform_reduce_mul(v) != product;
+  bad |= sub_group_non_uniform_reduce_min(v) != least;
+  bad |= sub_group_non_uniform_reduce_max(v) != most;
+  bad |= sub_group_non_uniform_reduce_and(v) != both;
+  bad |= sub_group_non_uniform_reduce_or(v) != either;
+  sum = 0, product = 1, least = INT_MAX, most = INT_MIN, both = -1, either = 0, odd = 0;
+  for (int k = first; k < l; k++) {
+    sum += t[k], product *= t[k], least = min(least, t[k]), most = max(most, t[k]);
+    both &= t[k], either |= t[k], odd ^= t[k];
+  }
+  bad |= sub_group_scan_exclusive_min(v) != least;
+  bad |= sub_group_scan_inclusive_min(v) != min(least, v);
+  bad |= sub_group_scan_inclusive_max(v) != max(most, v);
+  bad |= sub_group_non_uniform_scan_exclusive_add(v) != sum;
+  bad |= sub_group_non_uniform_scan_inclusive_add(v) != sum + v;
+  bad |= sub_group_non_uniform_scan_exclusive_mul(v) != product;
+  bad |= sub_group_non_uniform_scan_inclusive_mul(v) != product * v;
+  bad |= sub_group_non_uniform_scan_exclusive_min(v) != least;
+  bad |= sub_group_non_uniform_scan_inclusive_min(v) != min(least, v);
+  bad |= sub_group_non_uniform_scan_exclusive_max(v) != most;
+  bad |= sub_group_non_uniform_scan_inclusive_max(v) != max(most, v);
+  bad |= sub_group_non_uniform_scan_exclusive_and(v) != both;
+  bad |= sub_group_non_uniform_scan_inclusive_and(v) != (both & v);
+  bad |= sub_group_non_uniform_scan_exclusive_or(v) != either;
+  bad |= sub_group_non_uniform_scan_inclusive_or(v) != (either | v);
+  bad |= sub_group_non_uniform_scan_exclusive_xor(v) != odd;
+  bad |= sub_group_non_uniform_scan_inclusive_xor(v) != (odd ^ v);
+  if (bad) atomic_or(wrong, bad);
 }
