@@ -6,18 +6,18 @@
 
 enum { CONTRACTS_FROM = 1, RECIPROCALS_FROM = 2 };
 
-typedef struct plan {
+typedef struct joining {
   uint32_t *uses;  // per operation of the body
   uint32_t *block; // likewise: a number for each stretch between operations that open or close one
   uint32_t *joins; // of a product: the sum that takes it; of a sum: the product; 0: none
-} plan;
+} joining;
 
 static bool is_structure(unsigned op) {
   return op == VYRE_OP_IF || op == VYRE_OP_ELSE || op == VYRE_OP_FOR || op == VYRE_OP_WHILE ||
          op == VYRE_OP_DO || op == VYRE_OP_END;
 }
 
-static void count_uses(const rewriter *rw, plan *out) {
+static void count_uses(const rewriter *rw, joining *out) {
   uint32_t first = rw->region->body.first, block = 0;
   for (uint32_t i = first; i < rw->region->body.end; i++) {
     const inst *in = &rw->from->code[i];
@@ -30,14 +30,14 @@ static void count_uses(const rewriter *rw, plan *out) {
   }
 }
 
-static bool can_join(const rewriter *rw, const plan *p, uint32_t sum, ref product) {
+static bool can_join(const rewriter *rw, const joining *p, uint32_t sum, ref product) {
   uint32_t first = rw->region->body.first;
   return !ref_is_const(product) && product >= first && rw->from->code[product].op == VYRE_OP_MUL &&
          p->uses[product - first] == 1 && p->block[product - first] == p->block[sum - first];
 }
 
 // Of two products the first one.
-static void join_products(const rewriter *rw, plan *p) {
+static void join_products(const rewriter *rw, joining *p) {
   uint32_t first = rw->region->body.first;
   for (uint32_t i = first; i < rw->region->body.end; i++) {
     const inst *in = &rw->from->code[i];
@@ -79,7 +79,7 @@ static ref multiply(rewriter *rw, uint32_t index) {
 }
 
 static void visit(rewriter *rw, uint32_t index) {
-  const plan *p = rw->context;
+  const joining *p = rw->context;
   const inst *in = &rw->from->code[index];
   uint32_t other = p->joins[index - rw->region->body.first];
   ref better = 0;
@@ -98,9 +98,9 @@ static void visit(rewriter *rw, uint32_t index) {
 
 static bool body(rewriter *rw) {
   uint32_t count = rw->region->body.end - rw->region->body.first + 1;
-  plan p = {.uses = arena_alloc_array(rw->scratch, count, sizeof *p.uses),
-            .block = arena_alloc_array(rw->scratch, count, sizeof *p.block),
-            .joins = arena_alloc_array(rw->scratch, count, sizeof *p.joins)};
+  joining p = {.uses = arena_alloc_array(rw->scratch, count, sizeof *p.uses),
+               .block = arena_alloc_array(rw->scratch, count, sizeof *p.block),
+               .joins = arena_alloc_array(rw->scratch, count, sizeof *p.joins)};
   if (!p.uses || !p.block || !p.joins) return false;
   count_uses(rw, &p);
   if (rw->from->fast_ulp >= CONTRACTS_FROM) join_products(rw, &p);
