@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/code.h"
 
+#include "analysis/order.h"
 #include "backend/conformance.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -148,8 +149,14 @@ void code_fail(vyre_kernel *k, code *c, const char *detail, bool was_in_use) {
                evidence_device_name(k->runtime, c->device), k->program->name, detail);
 }
 
+// Two right answers may differ where the order of invocations matters: that is nobody's fault, and
+// nothing to remember. Only the first compile is used then, because no other can be proven.
 void code_condemn(vyre_kernel *k, code *c, const char *detail) {
   char name[VARIANT_TEXT];
+  if (order_matters(k->program)) {
+    code_fail(k, c, "its answer depends on the order of atomics and cannot be compared", false);
+    return;
+  }
   if (!judge(k, c, CODE_WRONG, detail)) return;
   kernel_forsake(k, c);
   code_name(c, NULL, name);

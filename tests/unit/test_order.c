@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs whose answer depends on the order of invocations: they are told from others, and no
+// variant of theirs is called wrong.
+#include "analysis/order.h"
+
+#include <vyre/vyre.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static vyre_program *parse(const char *body) {
+  char text[600];
+  vyre_program *p;
+  vyre_error error;
+  snprintf(text, sizeof text,
+           "program p()\nbuffer n: u32[] readwrite\nbuffer out: u32[] readwrite\n"
+           "region main grid(len(out)) {\n  let i = global_id.x\n%s\n}\n",
+           body);
+  if (vyre_program_parse(text, strlen(text), "test", &p, &error)) fail_msg("%s", error.message);
+  return p;
+}
+
+static void expect(bool wanted, const char *body) {
+  vyre_program *p = parse(body);
+  if (order_matters(p) != wanted) fail_msg("%s", body);
+  vyre_program_release(p);
+}
+
+static void who_looks_at_what_was_there(void **state) {
+  (void)state;
+  expect(false, "out[i] = n[0]");
+  expect(false, "atomic_add(n[0], 1)");
+  expect(false, "atomic_max(n[0], i)\n out[i] = i");
+  expect(true, "let k = atomic_add(n[0], 1)\n out[k] = i");
+  expect(true, "out[i] = atomic_add(n[0], 1)");
+  expect(true, "if atomic_add(n[0], 1) == 3 { out[0] = i }");
+  expect(true, "atomic_exchange(n[0], i)");
+  expect(true, "atomic_cas(n[0], 0, i)");
+}
+
+static atomic_int told;
+
+static void count_notice(void *context, const char *message) {
+  (void)context, (void)message;
+  atomic_fetch_add(&told, 1);
+}
+
+// Every invocation appends its number: whatever order they come in, all are there.
+static void appending_is_no_wrong_answer(void **state) {
+  (void)state;
+  enum { COUNT = 20000 };
+  static uint32_t out[COUNT];
+  static bool is_there[COUNT];
+  uint32_t n;
+  vyre_program *p = parse("  let k = atomic_add(n[0], 1)\n  out[k] = i");
+  vyre_runtime *rt;
+  vyre_kernel *k;
+  vyre_error error;
+  vyre_runtime_options options = {
+      .no_store = true, .learn_after = 4, .specialise = true, .notice = count_notice};
+  vyre_span spans[2] = {{&n, sizeof n}, {out, sizeof out}};
+  vyre_dispatch_args args = {.buffers = spans, .buffer_count = 2};
+  assert_int_equal(vyre_runtime_new(&options, &rt, &error), VYRE_OK);
+  assert_int_equal(vyre_runtime_load(rt, p, &k, &error), VYRE_OK);
+  for (int i = 0; i < 300; i++) {
+    n = 0;
+    memset(is_there, 0, sizeof is_there);
+    assert_int_equal(vyre_kernel_dispatch(k, &args, NULL, &error), VYRE_OK);
+    assert_int_equal(n, COUNT);
+    for (int j = 0; j < COUNT; j++) is_there[out[j] % COUNT] = true;
+    for (int j = 0; j < COUNT; j++) assert_true(is_there[j]);
+    if (i % 50 == 0) vyre_runtime_settle(rt);
+  }
+  vyre_runtime_settle(rt);
+  vyre_kernel_free(k);
+  vyre_runtime_free(rt);
+  vyre_program_release(p);
+  assert_int_equal(told, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(who_looks_at_what_was_there),
+      cmocka_unit_test(appending_is_no_wrong_answer),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
