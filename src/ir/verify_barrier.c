@@ -6,7 +6,7 @@
 // millions of such conditions: those past the bound are unknown too.
 #include "ir/verify_barrier.h"
 
-#include "ir/eval.h"
+#include "ir/eval_tree.h"
 #include "ir/limits.h"
 #include "ir/op_groups.h"
 
@@ -17,28 +17,23 @@ typedef struct evaluation {
   const vyre_program *p;
   const region *region;
   uint32_t local[3];
-  int budget;          // of one condition, in operations
   uint64_t *work_left; // of the program
 } evaluation;
 
-static bool evaluate(evaluation *e, ref r, uint64_t *out) {
-  if (ref_is_const(r)) {
-    *out = e->p->consts[ref_index(r)].bits;
-    return true;
-  }
+static bool find_local(void *context, ref r, uint64_t *out) {
+  const evaluation *e = context;
   const inst *in = &e->p->code[r];
-  if (in->op == VYRE_OP_LOCAL_ID || in->op == VYRE_OP_LOCAL_SIZE) {
-    *out = in->op == VYRE_OP_LOCAL_ID ? e->local[in->arg[0]] : e->region->workgroup[in->arg[0]];
-    return true;
-  }
-  if (!eval_can((vyre_op)in->op) || e->budget-- <= 0 || *e->work_left == 0) return false;
-  --*e->work_left;
-  uint64_t args[3] = {0};
-  for (int k = 0; k < op_table[in->op].operand_count; k++)
-    if (!evaluate(e, in->arg[k], &args[k])) return false;
-  ref first = in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0];
-  *out = eval_op((vyre_op)in->op, (vyre_type)in->type, ref_type(e->p, first), args);
+  if (in->op != VYRE_OP_LOCAL_ID && in->op != VYRE_OP_LOCAL_SIZE) return false;
+  *out = in->op == VYRE_OP_LOCAL_ID ? e->local[in->arg[0]] : e->region->workgroup[in->arg[0]];
   return true;
+}
+
+static bool evaluate(evaluation *e, ref condition, uint64_t *out) {
+  uint64_t most = *e->work_left < BUDGET ? *e->work_left : BUDGET;
+  eval_tree t = {.p = e->p, .leaf = find_local, .context = e, .budget = most};
+  bool ok = eval_tree_value(&t, condition, out);
+  *e->work_left -= most - t.budget;
+  return ok;
 }
 
 static bool is_divergent(evaluation *e, ref condition) {
@@ -48,7 +43,6 @@ static bool is_divergent(evaluation *e, ref condition) {
     for (e->local[1] = 0; e->local[1] < size[1]; e->local[1]++)
       for (e->local[0] = 0; e->local[0] < size[0]; e->local[0]++) {
         uint64_t value;
-        e->budget = BUDGET;
         if (!evaluate(e, condition, &value)) return false;
         found[value != 0] = true;
         if (found[0] && found[1]) return true;

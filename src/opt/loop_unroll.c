@@ -7,6 +7,7 @@
 #include "opt/passes.h"
 
 #include "ir/eval.h"
+#include "ir/eval_tree.h"
 #include "ir/limits.h"
 #include "opt/effects.h"
 #include "opt/rewrite.h"
@@ -78,34 +79,20 @@ typedef struct step {
   uint32_t variable; // 0: not met yet
   uint64_t value;    // of the variable
   uint32_t after;    // operations from here on are of this iteration
-  int budget;        // in operations
 } step;
 
-static bool evaluate(step *s, ref r, uint64_t *out) {
-  const vyre_program *p = s->p;
-  if (ref_is_const(r)) {
-    *out = p->consts[ref_index(r)].bits;
-    return true;
-  }
-  const inst *in = &p->code[r];
-  if (in->op == VYRE_OP_GET && r > s->after) {
-    if (!s->variable) s->variable = in->arg[0];
-    *out = s->value;
-    return s->variable == in->arg[0];
-  }
-  if (!eval_can((vyre_op)in->op) || s->budget-- <= 0) return false;
-  uint64_t args[3] = {0};
-  for (int k = 0; k < op_table[in->op].operand_count; k++)
-    if (!evaluate(s, in->arg[k], &args[k])) return false;
-  ref first = in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0];
-  *out = eval_op((vyre_op)in->op, (vyre_type)in->type, ref_type(p, first), args);
-  return true;
+static bool find_variable(void *context, ref r, uint64_t *out) {
+  step *s = context;
+  const inst *in = &s->p->code[r];
+  if (in->op != VYRE_OP_GET || r <= s->after) return false;
+  if (!s->variable) s->variable = in->arg[0];
+  *out = s->value;
+  return s->variable == in->arg[0];
 }
 
 static bool evaluate_step(step *s, ref r, uint64_t *out) {
-  enum { BUDGET = 32 };
-  s->budget = BUDGET;
-  return evaluate(s, r, out);
+  eval_tree t = {.p = s->p, .leaf = find_variable, .context = s, .budget = 32};
+  return eval_tree_value(&t, r, out);
 }
 
 // The operation that sets the variable once in each iteration, after all that the next value is

@@ -8,6 +8,7 @@
 #include "conform/suite.h"
 #include "lower/lower.h"
 #include "../lower_targets.h"
+#include "../stop_request.h"
 #include "../raw_listing.h"
 
 #include <math.h>
@@ -565,15 +566,6 @@ static void test_broken_promises_are_named(void **state) {
 }
 
 // ---- stopping -----------------------------------------------------------------------------------
-
-typedef struct request {
-  uint64_t after, asked; // questions answered with no, and all
-} request;
-
-static bool is_stopped(void *context) {
-  request *r = context;
-  return r->asked++ >= r->after;
-}
 
 // When anybody is told to stop, at any time, everything ends, and nobody waits at a barrier that
 // the others do not reach. One that hears of it once need not hear of it again.

@@ -7,6 +7,7 @@
 #include "ir/program.h"
 #include "lower/lower.h"
 #include "../lower_targets.h"
+#include "../stop_request.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,15 +113,6 @@ static void only_divisors_that_are_unknown_are_guarded(void **state) {
 }
 
 // ---- stopping -----------------------------------------------------------------------------------
-
-typedef struct request {
-  uint64_t after, asked; // questions answered with no, and all
-} request;
-
-static bool is_stopped(void *context) {
-  request *r = context;
-  return r->asked++ >= r->after;
-}
 
 enum { CELLS = 8 };
 

@@ -264,6 +264,8 @@ value subgroup_bit_count(lowering *l, node *n, const value *args, int what) {
 // A bit for each of the subgroup, in four words.
 value subgroup_ballot(lowering *l, node *n, const value *args, int what) {
   (void)what;
+  if (subgroup_size(l) > 128)
+    lower_refuse(l, n->offset, "a ballot of more than 128", "ask for smaller subgroups");
   const ctype *word = type_scalar(l->u, VYRE_U32);
   value made = value_new(l, n->type, n->offset);
   ref v = e_convert(l, VYRE_U32, e_true(l, args[0].at[0].v));
