@@ -419,6 +419,8 @@ typedef struct vyre_dispatch_args {
   uint32_t workgroup[3];    /* launch shape for elastic regions; zeros: as compiled */
   uint64_t timeout_ns;      /* 0: none */
   uint64_t fuel;            /* executed operations; 0: unlimited. Only ref counts them. */
+  uint32_t threads;         /* of this CPU, at most; 0: as compiled. One runs workgroups in order, so
+                               that also a program whose answer depends on the order repeats it. */
   /* NULL, or one per buffer: those that are not NULL are bound in place of their spans. */
   vyre_buffer *const *handles;
 } vyre_dispatch_args;

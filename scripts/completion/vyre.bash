@@ -38,7 +38,7 @@ _vyre() {
   certify) options="--backend --default --rounds --grid --language --dry-run" ;;
   tune) options="--backend --again --rounds --grid --language --dry-run" ;;
   profile) options="--yes" ;;
-  run) options="--print --out --grid --workgroup --backend --repeat --explain --timeout --fuel --language" ;;
+  run) options="--print --out --grid --workgroup --backend --repeat --explain --timeout --fuel --threads --language" ;;
   *) options="" ;;
   esac
   case $before in

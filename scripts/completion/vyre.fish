@@ -69,6 +69,7 @@ complete -c vyre -n "__fish_seen_subcommand_from run" -l repeat -x -d "run sever
 complete -c vyre -n "__fish_seen_subcommand_from run" -s e -l explain -d "through the runtime, and say why"
 complete -c vyre -n "__fish_seen_subcommand_from run" -l timeout -x -d "give up after seconds"
 complete -c vyre -n "__fish_seen_subcommand_from run" -l fuel -x -d "give up after operations"
+complete -c vyre -n "__fish_seen_subcommand_from run" -l threads -x -d "of this CPU, at most"
 complete -c vyre -n "__fish_seen_subcommand_from run" -a "(__vyre_names)=" -d "parameter or buffer"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -s e -l emit -x -a "(__vyre_forms)" -d "the form"
 complete -c vyre -n "__fish_seen_subcommand_from compile" -s o -l output -r -d "where to write"

@@ -212,6 +212,7 @@ vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispa
   l->handles = args->handles;
   l->has_workgroup = args->workgroup[0] || args->workgroup[1] || args->workgroup[2];
   l->fuel = args->fuel;
+  l->threads = args->threads;
   l->timeout_ns = args->timeout_ns;
   l->deadline_ns = UINT64_MAX;
   if (l->timeout_ns && __builtin_add_overflow(clock_now_ns(), l->timeout_ns, &l->deadline_ns))

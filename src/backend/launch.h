@@ -25,6 +25,7 @@ typedef struct launch {
   vyre_buffer *const *handles; // as in vyre_dispatch_args; see launch_handle
   bool has_workgroup;          // the caller chose the workgroup of elastic regions
   uint64_t timeout_ns, fuel;   // 0: none
+  uint32_t threads;            // at most; 0: as compiled
   uint64_t deadline_ns;        // of clock_now_ns; UINT64_MAX when there is no timeout
 
   // Storage behind the pointers above.

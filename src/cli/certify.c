@@ -59,7 +59,7 @@ static vyre_status check(void *context, const vyre_dispatch_args *args, vyre_err
     *error = c->error;
     return c->status;
   }
-  vyre_status status = capture_run(&c->measure->inputs, c->executable, NULL, NULL, error);
+  vyre_status status = capture_answer(&c->measure->inputs, c->executable, NULL, error);
   if (status != VYRE_OK) return status;
   if (capture_matches(&c->measure->inputs, &c->measure->expected, text, sizeof text))
     return VYRE_OK;

@@ -111,7 +111,7 @@ static vyre_status ask_reference(measure *m, vyre_error *error) {
   vyre_status status =
       vyre_compile(m->program.program, backend_oracle()->id, NULL, &reference, error);
   if (status != VYRE_OK) return status;
-  status = capture_run(&m->inputs, reference, NULL, NULL, error);
+  status = capture_answer(&m->inputs, reference, NULL, error);
   if (status == VYRE_OK && !capture_keep(&m->inputs, &m->expected))
     status = error_out_of_memory(error);
   vyre_executable_release(reference);

@@ -33,7 +33,7 @@ typedef struct options {
   vec(output) outputs;
   uint64_t grid[3], workgroup[3];
   uint32_t grid_count;
-  uint64_t repeat, timeout_ns, fuel;
+  uint64_t repeat, timeout_ns, fuel, threads;
   uint64_t begin_ns; // of the command; the time limit counts from here
   bool explain;      // say what the runtime decided
 } options;
@@ -56,6 +56,7 @@ static const args_option run_options[] = {
     {'R', "repeat", "a number of runs"},
     {'T', "timeout", "seconds"},
     {'F', "fuel", "a number of operations"},
+    {'t', "threads", "a number of threads"},
     {'e', "explain", NULL},
     SOURCE_LANGUAGE_OPTION,
     {0, NULL, NULL},
@@ -94,6 +95,13 @@ static bool read_grid(const args *a, options *o) {
   return args_extents(a, "--grid", max_extent, 1, o->grid);
 }
 
+static bool read_count(const args *a, const char *option, uint64_t most, uint64_t *out) {
+  if (!args_u64(a, option, out)) return false;
+  if (*out >= 1 && *out <= most) return true;
+  cli_usage(a->cli, "%s wants 1 to %" PRIu64 ", not `%s`", option, most, a->value);
+  return false;
+}
+
 static bool read_option(const args *a, int letter, options *o) {
   output out;
   bool ok;
@@ -107,11 +115,8 @@ static bool read_option(const args *a, int letter, options *o) {
   case 'T': return args_seconds(a, "--timeout", &o->timeout_ns);
   case 'F': return args_u64(a, "--fuel", &o->fuel);
   case 'e': o->explain = true; return true;
-  case 'R':
-    if (!args_u64(a, "--repeat", &o->repeat)) return false;
-    if (o->repeat >= 1 && o->repeat <= 1000000) return true;
-    cli_usage(a->cli, "--repeat wants 1 to 1000000, not `%s`", a->value);
-    return false;
+  case 'R': return read_count(a, "--repeat", 1000000, &o->repeat);
+  case 't': return read_count(a, "--threads", 65536, &o->threads);
   case ARGS_BUILD: source_add_option(&o->source, a->value); return true;
   default:
     if (letter != ARGS_WORD) return false;
@@ -183,7 +188,8 @@ static vyre_status dispatch_all(vyre_kernel *kernel, const bindings *b, const op
                              .param_count = b->param_count,
                              .buffers = b->spans,
                              .buffer_count = b->span_count,
-                             .fuel = o->fuel};
+                             .fuel = o->fuel,
+                             .threads = (uint32_t)o->threads};
   for (int k = 0; k < 3; k++) args.workgroup[k] = (uint32_t)o->workgroup[k];
   void **saved = NULL;
   vyre_status status = o->repeat > 1 ? save_inputs(b, &saved, error) : VYRE_OK;
@@ -481,6 +487,7 @@ const command run_command = {
     "                             arguments as constants; worth it with --repeat\n"
     "      --timeout SECONDS      give up after that long, reading and compiling included\n"
     "      --fuel N               give up after N operations\n"
+    "      --threads N            use at most N threads of this CPU; 1 runs in order\n"
     "      --language NAME        what FILE is written in, where its name does not say: text,\n"
     "                             wire, opencl\n"
     "      --json                 results as JSON\n"

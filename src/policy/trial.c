@@ -43,6 +43,13 @@ uint64_t trial_noise(const uint64_t *samples, uint32_t count) {
   return (order[count - 1 - cut] - order[cut]) / 2;
 }
 
+uint64_t trial_best(const trial_candidate *c) {
+  uint64_t best = c->sample_count ? c->samples[0] : 0;
+  for (uint32_t i = 1; i < c->sample_count; i++)
+    if (c->samples[i] < best) best = c->samples[i];
+  return best;
+}
+
 static bool can_win(const trial_candidate *c) {
   return !c->rejected && c->sample_count > 0;
 }
@@ -64,12 +71,10 @@ static uint64_t needed_gain(const trial_candidate *a, const trial_candidate *b,
 static bool is_apart(const trial_candidate *fast, const trial_candidate *slow) {
   enum { FAR = 10 }; // one part in so many of the slow one's median
   if (fast->sample_count < TRIAL_ROUNDS || slow->sample_count < TRIAL_ROUNDS) return false;
-  uint64_t most = 0, least = UINT64_MAX;
+  uint64_t most = 0;
   for (uint32_t i = 0; i < fast->sample_count; i++)
     if (fast->samples[i] > most) most = fast->samples[i];
-  for (uint32_t i = 0; i < slow->sample_count; i++)
-    if (slow->samples[i] < least) least = slow->samples[i];
-  return most < least && slow->median_ns - fast->median_ns > slow->median_ns / FAR;
+  return most < trial_best(slow) && slow->median_ns - fast->median_ns > slow->median_ns / FAR;
 }
 
 trial_decision trial_decide(trial_candidate *candidates, uint32_t count, int default_index,
@@ -153,11 +158,16 @@ static void take_sample(trial *t, uint32_t index) {
   c->samples[c->sample_count++] = ns;
 }
 
+// One that was faster once than the fastest usually is: its other samples may have been disturbed.
+static bool may_be_faster(const trial_candidate *c, const trial_candidate *fastest) {
+  return can_win(c) && trial_best(c) < fastest->median_ns;
+}
+
 // Those whose median, less the noise, is not above that of the fastest.
 static bool is_contender(const trial *t, const trial_decision *d, uint32_t index) {
   const trial_candidate *c = &t->candidates[index], *fastest = &t->candidates[d->fastest];
   if (!can_win(c)) return false;
-  return (int)index == t->options->default_index ||
+  return (int)index == t->options->default_index || may_be_faster(c, fastest) ||
          c->median_ns - fastest->median_ns <= c->noise_ns + fastest->noise_ns;
 }
 
@@ -169,9 +179,13 @@ static trial_decision decide(const trial *t) {
 static bool is_open(const trial *t, const trial_decision *d) {
   if (d->winner < 0) return false;
   if (d->reason == TRIAL_WITHIN_NOISE) return true;
-  for (uint32_t i = 0; i < t->count; i++)
-    if ((int)i != d->fastest && (int)i != t->options->default_index && is_contender(t, d, i))
+  for (uint32_t i = 0; i < t->count; i++) {
+    if ((int)i == d->fastest) continue;
+    bool is_default = (int)i == t->options->default_index;
+    if (is_default ? may_be_faster(&t->candidates[i], &t->candidates[d->fastest])
+                   : is_contender(t, d, i))
       return true;
+  }
   return false;
 }
 

@@ -48,6 +48,7 @@ typedef struct trial_decision {
 
 // The middle sample, the later of two. 0 when there is none.
 uint64_t trial_median(const uint64_t *samples, uint32_t count);
+uint64_t trial_best(const trial_candidate *c); // the least sample; 0 when there is none
 // How far samples lie apart: half the range of the middle half, or of all when there are below 8.
 uint64_t trial_noise(const uint64_t *samples, uint32_t count);
 // `default_index` may be TRIAL_NONE: then the fastest wins, as it is.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/capture.h"
 
+#include "analysis/order.h"
 #include "backend/launch.h"
 #include "backend/executable.h"
 #include "base/clock.h"
@@ -66,7 +67,7 @@ bool capture_can_take(const vyre_program *program, const vyre_dispatch_args *arg
 
 static capture_result take(capture *c, const vyre_program *program, const vyre_dispatch_args *args,
                            bool may_borrow) {
-  *c = (capture){.program = program, .args = *args};
+  *c = (capture){.program = program, .args = *args, .is_ordered = order_matters(program)};
   bool is_large = false;
   for (uint32_t i = 0; i < args->buffer_count; i++)
     is_large |= __builtin_add_overflow(c->bytes, args->buffers[i].size_bytes, &c->bytes);
@@ -149,13 +150,24 @@ bool capture_grid(const capture *c, uint32_t region, uint32_t grid[3]) {
   return ok;
 }
 
-vyre_status capture_run(capture *c, vyre_executable *executable, const uint32_t workgroup[3],
-                        vyre_report *report, vyre_error *error) {
+static vyre_status run(capture *c, vyre_executable *executable, const uint32_t workgroup[3],
+                       uint32_t threads, vyre_report *report, vyre_error *error) {
   for (uint32_t i = 0; i < c->args.buffer_count; i++)
     if (c->inputs[i].data) memcpy(c->work[i].data, c->inputs[i].data, c->work[i].size_bytes);
   vyre_dispatch_args args = c->args;
+  args.threads = threads;
   if (workgroup) memcpy(args.workgroup, workgroup, sizeof args.workgroup);
   return vyre_dispatch(executable, &args, report, error);
+}
+
+vyre_status capture_run(capture *c, vyre_executable *executable, const uint32_t workgroup[3],
+                        vyre_report *report, vyre_error *error) {
+  return run(c, executable, workgroup, c->args.threads, report, error);
+}
+
+vyre_status capture_answer(capture *c, vyre_executable *executable, const uint32_t workgroup[3],
+                           vyre_error *error) {
+  return run(c, executable, workgroup, c->is_ordered ? 1 : c->args.threads, NULL, error);
 }
 
 enum { SHORT_RUNS = 16 };

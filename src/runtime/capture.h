@@ -18,6 +18,7 @@ typedef struct capture {
   vyre_span *work;         // memory of the same sizes that runs write to, or what is borrowed
   vyre_dispatch_args args; // over params and work
   size_t bytes;            // of one set of buffers
+  bool is_ordered;         // the answer depends on the order of invocations: see capture_answer
 } capture;
 
 typedef enum capture_result { CAPTURE_TAKEN, CAPTURE_TOO_LARGE, CAPTURE_NO_MEMORY } capture_result;
@@ -43,6 +44,10 @@ bool capture_grid(const capture *c, uint32_t region, uint32_t grid[3]);
 // Fills the work memory with the inputs again and runs the executable on it once.
 vyre_status capture_run(capture *c, vyre_executable *executable, const uint32_t workgroup[3],
                         vyre_report *report, vyre_error *error);
+// The same for what it leaves there, to compare: where the order of invocations matters, by one
+// thread, so that two right answers are the same one where that can be had.
+vyre_status capture_answer(capture *c, vyre_executable *executable, const uint32_t workgroup[3],
+                           vyre_error *error);
 
 // The time of a run. What takes microseconds is disturbed by whatever ran before it: of several the
 // best counts. Of a host backend that another thread took the CPU from, the CPU time counts.

@@ -149,8 +149,9 @@ void code_fail(vyre_kernel *k, code *c, const char *detail, bool was_in_use) {
                evidence_device_name(k->runtime, c->device), k->program->name, detail);
 }
 
-// Two right answers may differ where the order of invocations matters: that is nobody's fault, and
-// nothing to remember. Only the first compile is used then, because no other can be proven.
+// Two right answers may differ where the order of invocations matters, even when one thread makes
+// them, because lanes go together: that is nobody's fault, and nothing to remember. Only the first
+// compile is used then, because no other can be proven.
 void code_condemn(vyre_kernel *k, code *c, const char *detail) {
   char name[VARIANT_TEXT];
   if (order_matters(k->program)) {

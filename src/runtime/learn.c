@@ -137,7 +137,7 @@ static vyre_status check_candidate(void *context, uint32_t i, vyre_error *error)
   learn_job *j = context;
   code *c = j->variants[i]->code;
   char detail[160];
-  vyre_status status = capture_run(&j->inputs, c->executable, j->variants[i]->shape, NULL, error);
+  vyre_status status = capture_answer(&j->inputs, c->executable, j->variants[i]->shape, error);
   if (status != VYRE_OK) return status;
   if (capture_matches(&j->inputs, &j->expected, detail, sizeof detail)) {
     code_passed(c);
@@ -156,13 +156,14 @@ static bool has_time(void *context, uint32_t done, uint32_t expected) {
 }
 
 static void take_notes(learn_job *j) {
+  uint32_t number = ++j->plan->trials; // one job at a time learns about a plan
   for (uint32_t i = 0; i < j->count; i++) {
     const trial_candidate *t = &j->trials[i];
     variant *v = j->variants[i];
     if (t->rejected && t->error.status != VYRE_ERROR_VERIFY)
       code_fail(j->kernel, v->code, t->error.message, false);
     pthread_mutex_lock(&j->kernel->lock);
-    if (!t->rejected) variant_tried(v, t);
+    if (!t->rejected) variant_tried(v, t, number);
     v->reason = !t->rejected                                ? REASON_NOT_FASTER
                 : t->error.status == VYRE_ERROR_VERIFY      ? REASON_WRONG_RESULT
                 : t->error.status == VYRE_ERROR_UNSUPPORTED ? REASON_UNSUPPORTED
@@ -327,7 +328,7 @@ static void try_shapes(learn_job *j, variant *best) {
   variant *v = plan_variant(j->kernel, j->plan, best->code, shape);
   if (!v || v == best) return;
   pthread_mutex_lock(&j->kernel->lock);
-  if (tried.sample_count) variant_tried(v, &tried);
+  if (tried.sample_count) variant_tried(v, &tried, 0);
   pthread_mutex_unlock(&j->kernel->lock);
   add_variant(j, v);
   bool is_faster = wins_again(j, best, v);
@@ -341,7 +342,7 @@ static bool learn(learn_job *j) {
   code *first;
   evidence_gather(k); // selection goes by what was recorded up to now
   bool ok = kernel_first(k, &first, NULL) == VYRE_OK &&
-            capture_run(&j->inputs, first->executable, NULL, NULL, NULL) == VYRE_OK &&
+            capture_answer(&j->inputs, first->executable, NULL, NULL) == VYRE_OK &&
             capture_keep(&j->inputs, &j->expected) && gather(j, first);
   variant *best = ok ? decide(j) : NULL;
   if (best) try_shapes(j, best);

@@ -90,6 +90,7 @@ typedef struct plan {
   char routed[VARIANT_TEXT]; // the variant, or just the backend, that it names
   uint64_t begun_ns, changed_ns, explored_ns;
   uint64_t learned_ns; // CPU time of the jobs that learned about it
+  uint32_t trials;     // in which several variants were timed in turn
   plan_note notes[PLAN_NOTES];
   uint32_t note_count;
   plan_decision decisions[PLAN_DECISIONS]; // the latest is number decision_count - 1, modulo

@@ -92,7 +92,7 @@ static void compare(resize_job *j, const capture_output *expected) {
   variant *v = plan_variant(k, j->plan, c, shape);
   if (!v || v == atomic_load(&j->plan->current)) return;
   pthread_mutex_lock(&k->lock);
-  variant_tried(v, &tried);
+  variant_tried(v, &tried, 0);
   plan_adopt(j->plan, v, REASON_FASTER, "the resize policy suggested it");
   pthread_mutex_unlock(&k->lock);
   decision_keep(k, j->plan);
@@ -104,7 +104,7 @@ static void run_job(void *context, bool given_up) {
   capture_output expected = {0};
   code *first;
   if (!given_up && kernel_first(k, &first, NULL) == VYRE_OK &&
-      capture_run(&j->inputs, first->executable, NULL, NULL, NULL) == VYRE_OK &&
+      capture_answer(&j->inputs, first->executable, NULL, NULL) == VYRE_OK &&
       capture_keep(&j->inputs, &expected))
     compare(j, &expected);
   capture_output_fini(&expected);

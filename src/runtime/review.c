@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/format.h"
+#include "policy/hope.h"
 #include "runtime/begin.h"
 #include "runtime/decision.h"
 #include "runtime/kernel.h"
@@ -92,12 +93,17 @@ static void end_opening(plan *p) {
 
 // ---- exploring ----------------------------------------------------------------------------------
 
-// The least that a variant may take: what it takes now, or did at its best, or in a trial.
-static double hopeful_ns(const plan *p, const variant *v) {
-  double ns = plan_estimate_ns(p, v), best = v->figure.best_ns;
-  if (best > 0 && best < ns) ns = best;
-  if (v->trial_ns && (double)v->trial_ns < ns) ns = (double)v->trial_ns;
-  return v->prior_best_ns > 0 && v->prior_best_ns < ns ? v->prior_best_ns : ns;
+static double hopeful_ns(const plan *p, const variant *v, const variant *current) {
+  bool are_tried_together = v->trial_number && v->trial_number == current->trial_number;
+  return hope_least_ns(&(hope){
+      .expected_ns = plan_estimate_ns(p, v),
+      .best_ns = v->figure.best_ns,
+      .prior_best_ns = v->prior_best_ns,
+      .trial_best_ns = (double)v->trial_best_ns,
+      .trial_ns = (double)v->trial_ns,
+      .usual_trial_ns = are_tried_together ? (double)current->trial_ns : 0,
+      .usual_ns = figure_expected_ns(&current->figure),
+  });
 }
 
 static bool is_affordable(const plan *p, double usual, double ns) {
@@ -116,8 +122,9 @@ static void explore(plan *p, uint64_t now) {
     variant *v = p->variants[i];
     double ns = plan_estimate_ns(p, v);
     if (v == current || !code_is_trusted(v->code) || ns <= 0 || now < v->next_explore_ns) continue;
-    if (hopeful_ns(p, v) > least || !is_affordable(p, usual, ns)) continue;
-    least = hopeful_ns(p, v);
+    double hope = hopeful_ns(p, v, current);
+    if (hope > least || !is_affordable(p, usual, ns)) continue;
+    least = hope;
     next = v;
   }
   if (!next) return;

@@ -152,7 +152,7 @@ typedef struct contest { // between the general variant, number 0, and the speci
 
 static vyre_status run_one(const contest *c, uint32_t i, vyre_error *error) {
   vyre_executable *e = i ? c->made->executable : c->general->code->executable;
-  return capture_run(c->inputs, e, i ? NULL : c->general->shape, NULL, error);
+  return capture_answer(c->inputs, e, i ? NULL : c->general->shape, error);
 }
 
 static vyre_status run_contender(void *context, uint32_t i, uint64_t *elapsed_ns,
@@ -189,7 +189,7 @@ static uint64_t gain_of(vyre_kernel *k, capture *inputs, const variant *general,
   o.check = check_contender;
   o.context = &c;
   bool ok = kernel_first(k, &first, NULL) == VYRE_OK &&
-            capture_run(inputs, first->executable, NULL, NULL, NULL) == VYRE_OK &&
+            capture_answer(inputs, first->executable, NULL, NULL) == VYRE_OK &&
             capture_keep(inputs, &expected);
   trial_decision d = {.winner = TRIAL_NONE};
   if (ok) d = trial_measure(rows, 2, &o);

@@ -38,7 +38,7 @@ bool sweep_proves(const sweep_request *r, tune_shape shape, vyre_error *error) {
   char text[160];
   uint32_t axis[3];
   sweep_launch_shape(r->program, shape, axis);
-  if (capture_run(r->inputs, r->executable, axis, NULL, error) != VYRE_OK) return false;
+  if (capture_answer(r->inputs, r->executable, axis, error) != VYRE_OK) return false;
   if (capture_matches(r->inputs, r->expected, text, sizeof text)) return true;
   error_set(error, VYRE_ERROR_VERIFY, "%s", text);
   return false;

@@ -52,11 +52,13 @@ bool variant_gather(variant *v, void (*visit)(void *context, uint64_t ns), void 
   return has_changed;
 }
 
-void variant_tried(variant *v, const trial_candidate *trial) {
+void variant_tried(variant *v, const trial_candidate *trial, uint32_t number) {
   for (uint32_t i = 0; i < trial->sample_count; i++) keep_fresh(v, trial->samples[i]);
   v->trial_ns = trial->median_ns;
   v->trial_noise_ns = trial->noise_ns;
+  v->trial_best_ns = trial_best(trial);
   v->trial_samples = trial->sample_count;
+  v->trial_number = number;
   v->last_ns = clock_now_ns();
 }
 

@@ -51,8 +51,8 @@ typedef struct variant {
   figure figure;
   uint64_t last_ns;  // when it was last seen to run, of clock_now_ns
   uint64_t trial_ns; // median of a trial in the background; 0: it was not tried
-  uint64_t trial_noise_ns;
-  uint32_t trial_samples;
+  uint64_t trial_noise_ns, trial_best_ns;
+  uint32_t trial_samples, trial_number; // 0: of a trial without the others
   double prior_ns;          // what earlier processes measured; 0: nothing
   double prior_best_ns;     // the fastest of it
   uint64_t next_explore_ns; // when it may be tried again, of clock_now_ns
@@ -77,8 +77,8 @@ static inline void variant_record(variant *v, uint64_t wall_ns, bool is_disturbe
 // is added. True when the times have changed.
 bool variant_gather(variant *v, void (*visit)(void *context, uint64_t ns), void *context);
 // The samples of a trial: captured inputs in warm caches are faster than dispatches, so they are
-// compared only with one another.
-void variant_tried(variant *v, const trial_candidate *trial);
+// compared only with one another: those of a trial have its number.
+void variant_tried(variant *v, const trial_candidate *trial, uint32_t number);
 void variant_text(const variant *v, char out[VARIANT_TEXT]);
 
 #endif

@@ -150,6 +150,24 @@ static void more_rounds_settle_what_noise_hides(void **state) {
   assert_int_equal(clear.runs[0] + clear.runs[1], 8);
 }
 
+// Two of three samples fell into a busy moment; the third says that there is more to know. So for
+// the default, and for another.
+static void one_fast_sample_asks_for_more(void **state) {
+  (void)state;
+  fake f = {.times = {{13000, 13700, 14000, 13500}, {31000, 2400, 30900, 2400}}};
+  trial_decision d = measure(&f, 2, 1, 9);
+  assert_int_equal(d.winner, 1);
+  assert_int_equal(candidates[1].median_ns, 2400);
+  fake other = {.times = {{13000, 13010, 13020}, {31000, 2400, 30900, 2400}}};
+  d = measure(&other, 2, 0, 9);
+  assert_int_equal(d.winner, 1);
+  assert_int_equal(trial_best(&candidates[0]), 13000);
+  // None below the fastest's median, and far apart: no more rounds.
+  fake slow = {.times = {{13000, 13001, 13002}, {31000, 29000, 30000}}};
+  measure(&slow, 2, 1, 9);
+  assert_int_equal(candidates[1].sample_count, 3);
+}
+
 static void failing_and_wrong_candidates_are_rejected_not_fatal(void **state) {
   (void)state;
   fake f = {.times = {{10}, {20}, {30}, {40}}, .is_wrong = {true}, .fails_at = {[1] = 1, [2] = 3}};
@@ -257,6 +275,7 @@ int main(void) {
       cmocka_unit_test(ties_go_by_name),
       cmocka_unit_test(the_default_stays_within_noise_and_margin),
       cmocka_unit_test(more_rounds_settle_what_noise_hides),
+      cmocka_unit_test(one_fast_sample_asks_for_more),
       cmocka_unit_test(failing_and_wrong_candidates_are_rejected_not_fatal),
       cmocka_unit_test(stopping_keeps_what_is_done),
       cmocka_unit_test(earlier_samples_are_not_taken_again),

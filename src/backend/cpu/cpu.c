@@ -187,7 +187,8 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
   uint64_t start = clock_stamp();
   region_state *state = &s->regions[index];
   threads_cost *cost = threads_find(&state->threads, l, shape->invocations);
-  uint32_t threads = threads_choose(&state->threads, cost, s->threads, shape->invocations);
+  uint32_t most = l->threads && l->threads < s->threads ? l->threads : s->threads;
+  uint32_t threads = threads_choose(&state->threads, cost, most, shape->invocations);
   args->is_alone = threads == 1;
   box_job j = {.kernel = s->kernels.functions[index],
                .args = args,
