@@ -37,6 +37,7 @@ static const lower_target lower_everything = {
     .zeroes_shared = true,
     .has_i64_atomics = true,
     .has_i64_extended_atomics = true,
+    .has_float_atomics = true,
     .parts_at_barriers = true,
 };
 

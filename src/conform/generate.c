@@ -103,6 +103,14 @@ void generate_fill(random_state *r, vyre_type type, const vyre_span *span) {
   }
 }
 
+static void fill_whole(random_state *r, vyre_type type, const vyre_span *span) {
+  size_t size = type_bytes(type);
+  for (size_t i = 0; i + size <= span->size_bytes; i += size) {
+    uint64_t bits = generate_float(type, (double)random_below(r, 200) - 100);
+    memcpy((char *)span->data + i, &bits, size);
+  }
+}
+
 // ---- extents ------------------------------------------------------------------------------------
 
 static vyre_value new_param(generator *g, vyre_type type, uint64_t bits) {
@@ -148,12 +156,17 @@ static uint64_t buffer_length(generator *g) {
   return random_range(&g->random, 40, 200);
 }
 
+static bool may_be_whole(generator *g, const memory_state *m) {
+  return type_is_float(m->type) && generator_has_atomics(g, m) && random_chance(&g->random, 30);
+}
+
 static void declare_buffer(generator *g, uint32_t index, bool is_transient) {
   memory_state m = {.type = generator_type(g), .access = VYRE_READWRITE};
   m.length = buffer_length(g);
   uint32_t way = random_below(&g->random, 100);
   if (!is_transient && index != 0)
     m.access = way < 40 ? VYRE_READ : way < 60 ? VYRE_WRITE : m.access;
+  m.is_whole = m.access == VYRE_READWRITE && may_be_whole(g, &m);
   m.is_sized = is_transient || random_chance(&g->random, 35);
   vyre_value length = m.is_sized ? extent(g, m.length) : 0;
   char name[16];
@@ -164,8 +177,7 @@ static void declare_buffer(generator *g, uint32_t index, bool is_transient) {
 }
 
 static bool can_count(const generator *g, const memory_state *m) {
-  return m->access == VYRE_READWRITE && type_is_int(m->type) && type_bits(m->type) >= 32 &&
-         !(g->options->without_i64_atomics && type_bits(m->type) == 64);
+  return m->access == VYRE_READWRITE && generator_has_atomics(g, m);
 }
 
 static void choose_roles(generator *g) {
@@ -176,7 +188,8 @@ static void choose_roles(generator *g) {
               : m->access == VYRE_WRITE || way < 55 ? ROLE_OWN
               : way < 75 || !can_count(g, m)        ? ROLE_READ
                                                     : ROLE_ATOMIC;
-    m->atomic = (vyre_op)(VYRE_OP_ATOMIC_ADD + random_below(&g->random, 7));
+    if (m->is_whole && m->role == ROLE_OWN) m->role = ROLE_ATOMIC; // it stays whole
+    m->atomic = generator_atomic(g, m);
     m->slots = random_chance(&g->random, 60) ? 1 : random_range(&g->random, 2, 3);
     m->form = random_below(&g->random, 3);
     m->is_tile = false;
@@ -255,6 +268,7 @@ static void declare_shared(generator *g) {
   uint32_t size = g->workgroup[0] * g->workgroup[1] * g->workgroup[2];
   for (uint32_t i = random_range(&g->random, 1, 3); i > 0; i--) {
     memory_state m = {.type = generator_type(g), .access = VYRE_READWRITE, .is_shared = true};
+    m.is_whole = may_be_whole(g, &m);
     m.slots = random_chance(&g->random, 70) ? 1 : 2;
     m.length = size * m.slots;
     if (random_chance(&g->random, 20)) m.length = random_range(&g->random, 1, size + 3);
@@ -321,7 +335,10 @@ static bool make_inputs(generator *g, trial *t) {
     *span = (vyre_span){malloc(size + 1), size};
     if (!span->data) return false;
     t->buffer_count++;
-    generate_fill(&g->random, m->type, span);
+    if (m->is_whole)
+      fill_whole(&g->random, m->type, span);
+    else
+      generate_fill(&g->random, m->type, span);
   }
   return true;
 }

@@ -71,8 +71,14 @@ static void store_array(generator *g) {
 // ---- memory that others see ---------------------------------------------------------------------
 
 static bool can_be_atomic(const generator *g, const memory_state *m) {
-  if (!type_is_int(m->type) || type_bits(m->type) < 32 || m->access != VYRE_READWRITE) return false;
-  return type_bits(m->type) == 32 || !g->options->without_i64_atomics;
+  return m->access == VYRE_READWRITE && generator_has_atomics(g, m);
+}
+
+// So small that the sum of all is below 2^24, and exact on the way.
+static vyre_value whole_number(generator *g, vyre_type type) {
+  vyre_value any = generator_expr(g, VYRE_I8, false, DEPTH - 1);
+  vyre_value eight = vyre_build_const(g->b, VYRE_I8, 8);
+  return vyre_build_convert(g->b, type, vyre_build_binary(g->b, VYRE_OP_REM, any, eight));
 }
 
 // Everybody, anywhere, one kind of operation; what it returns must not matter.
@@ -80,15 +86,18 @@ static void commutative_atomic(generator *g, memory_state *m) {
   vyre_op op = m->atomic;
   if (op <= VYRE_OP_ATOMIC_SUB) op = (vyre_op)(VYRE_OP_ATOMIC_ADD + random_below(&g->random, 2));
   vyre_value index = generator_index(g, m->length, false, DEPTH - 1);
-  vyre_value value = generator_expr(g, m->type, false, DEPTH - 1);
+  vyre_value value = m->is_whole ? whole_number(g, m->type)
+                                 : generator_expr(g, m->type, false, DEPTH - 1);
   vyre_value old = vyre_build_atomic(g->b, op, m->mem, index, value);
-  if (!random_chance(&g->random, 20)) return;
+  if (type_is_float(m->type) || !random_chance(&g->random, 20)) return;
   vyre_value zero = vyre_build_binary(g->b, VYRE_OP_XOR, old, old);
   generator_know(g, zero, m->type, false);
 }
 
 static void own_atomic(generator *g, memory_state *m) {
-  vyre_op op = (vyre_op)(VYRE_OP_ATOMIC_ADD + random_below(&g->random, 9));
+  vyre_op op;
+  do op = (vyre_op)(VYRE_OP_ATOMIC_ADD + random_below(&g->random, 9));
+  while (type_is_float(m->type) && op_is_bit_atomic(op));
   vyre_value index = generator_own_index(g, m, DEPTH - 1);
   vyre_value value = generator_expr(g, m->type, false, DEPTH - 1), old;
   if (op == VYRE_OP_ATOMIC_CAS) {

@@ -129,13 +129,25 @@ vyre_value generator_own_index(generator *g, const memory_state *m, int depth) {
   return at;
 }
 
+bool generator_has_atomics(const generator *g, const memory_state *m) {
+  if (type_bits(m->type) < 32) return false;
+  return type_bits(m->type) == 32 || !g->options->without_i64_atomics;
+}
+
+// Sums of floats need whole numbers; the extremes of any do not depend on the order.
+vyre_op generator_atomic(generator *g, const memory_state *m) {
+  if (!type_is_float(m->type)) return (vyre_op)(VYRE_OP_ATOMIC_ADD + random_below(&g->random, 7));
+  return m->is_whole                    ? VYRE_OP_ATOMIC_ADD
+         : random_chance(&g->random, 50) ? VYRE_OP_ATOMIC_MIN
+                                         : VYRE_OP_ATOMIC_MAX;
+}
+
 void generator_take_role(generator *g, memory_state *m) {
   if (m->role != ROLE_FREE) return;
-  bool can_count = type_bits(m->type) >= 32 && type_is_int(m->type) && !m->is_tile &&
-                   !(g->options->without_i64_atomics && type_bits(m->type) == 64);
+  bool can_count = generator_has_atomics(g, m) && !m->is_tile;
   uint32_t way = random_below(&g->random, 100);
-  m->role = way < 45 ? ROLE_OWN : way < 80 || !can_count ? ROLE_READ : ROLE_ATOMIC;
-  m->atomic = (vyre_op)(VYRE_OP_ATOMIC_ADD + random_below(&g->random, 7));
+  m->role = way < 45 && !m->is_whole ? ROLE_OWN : way < 80 || !can_count ? ROLE_READ : ROLE_ATOMIC;
+  m->atomic = generator_atomic(g, m);
 }
 
 // ---- loads --------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ typedef struct memory_state {
   uint32_t slots; // elements that an invocation owns
   uint32_t form;  // how they are spread
   vyre_op atomic; // the one kind of atomic while ROLE_ATOMIC
+  bool is_whole;  // floats that are small whole numbers, so that their sums have no order
 } memory_state;
 
 typedef struct known_value {
@@ -107,6 +108,9 @@ vyre_value generator_index(generator *g, uint64_t length, bool uniform, int dept
 vyre_value generator_own_index(generator *g, const memory_state *m, int depth);
 // Gives a free shared array or tile a role for the rest of the phase.
 void generator_take_role(generator *g, memory_state *m);
+bool generator_has_atomics(const generator *g, const memory_state *m); // on such elements
+// The kind of commutative atomic that everybody applies to it.
+vyre_op generator_atomic(generator *g, const memory_state *m);
 void generator_know(generator *g, vyre_value value, vyre_type type, bool is_uniform);
 
 // generate_body.c: statements.

@@ -2,7 +2,8 @@
 //
 // Accesses are logged per region and sorted by element. The accesses of one element are fine when
 // they all read, or are all atomics of one commutative kind whose results nobody uses; otherwise
-// they must come from one workgroup, and in each of its phases from one invocation.
+// they must come from one workgroup, and in each of its phases from one invocation. Sums of floats
+// commute when they are exact: what is added is converted from an integer of 8 bits.
 #include "conform/race.h"
 
 #include "backend/ref/ref.h"
@@ -65,10 +66,19 @@ static bool is_same_element(const entry *x, const entry *y) {
          (mem_space(x->memory) == MEM_BUFFER || x->access.group == y->access.group);
 }
 
+static bool is_small_whole(const vyre_program *p, ref value) {
+  if (ref_is_const(value) || p->code[value].op != VYRE_OP_CONVERT) return false;
+  vyre_type from = ref_type(p, p->code[value].arg[0]);
+  return type_is_int(from) && type_bits(from) == 8;
+}
+
 // The kind of an access: accesses of one kind commute, unless it is 0.
 static uint32_t kind_of(const recorder *r, const entry *e) {
-  uint32_t op = r->p->code[e->instruction].op;
+  const inst *in = &r->p->code[e->instruction];
+  uint32_t op = in->op;
   if (op == VYRE_OP_LOAD) return op;
+  bool is_float_sum = op <= VYRE_OP_ATOMIC_SUB && op_is_atomic(op) && type_is_float(in->type);
+  if (is_float_sum && !is_small_whole(r->p, in->arg[2])) return 0;
   if (!op_is_atomic(op) || op >= VYRE_OP_ATOMIC_EXCHANGE || r->uses_result[e->instruction])
     return 0;
   return op == VYRE_OP_ATOMIC_SUB ? VYRE_OP_ATOMIC_ADD : op;

@@ -24,7 +24,7 @@ typedef enum op_rule {
   RULE_AXIS,       // u32
   RULE_LOAD,       // index; gives the element type
   RULE_STORE,      // index, element
-  RULE_ATOMIC,     // index, elements of a 32- or 64-bit integer type; gives the element type
+  RULE_ATOMIC,     // index, elements of 32 or 64 bits; gives the element type
   RULE_VAR,        // T; declares a variable of T
   RULE_GET,        // the variable's type
   RULE_SET,        // the variable's type
@@ -101,6 +101,10 @@ static inline bool op_is(vyre_op op, unsigned flags) {
 }
 static inline bool op_is_atomic(unsigned op) {
   return op >= VYRE_OP_ATOMIC_ADD && op <= VYRE_OP_ATOMIC_CAS;
+}
+// Bits are combined by and, or, xor.
+static inline bool op_is_bit_atomic(unsigned op) {
+  return op >= VYRE_OP_ATOMIC_AND && op <= VYRE_OP_ATOMIC_XOR;
 }
 // Of a buffer, as 32-bit words.
 static inline bool op_is_word_access(unsigned op) {

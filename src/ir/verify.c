@@ -368,10 +368,10 @@ static vyre_status stored_type(const checker *c, const inst *in, int slot) {
 
 static vyre_status check_atomic(const checker *c, const inst *in) {
   vyre_type element = memory_type(c->p, in->arg[0]);
-  if (!type_is_index(element))
+  if (!type_is_index(element) && !(type_is_float(element) && !op_is_bit_atomic(in->op)))
     return refuse(c->error, VERIFY_V026,
-                  "`%s` on elements of type %s. Fix: use i32, u32, i64 or "
-                  "u64 elements",
+                  "`%s` on elements of type %s. Fix: use i32, u32, i64 or u64 elements; f32 and "
+                  "f64 are added, subtracted, compared and exchanged",
                   op_table[in->op].name, type_name(element));
   vyre_status status = index_type(c);
   for (int k = 2; k < op_table[in->op].operand_count && status == VYRE_OK; k++)

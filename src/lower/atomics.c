@@ -5,7 +5,7 @@
 #include "lower/recipe.h"
 
 static bool is_needed(const lower_target *t) {
-  return t->has_only_cas || !t->has_i64_extended_atomics;
+  return t->has_only_cas || !t->has_i64_extended_atomics || !t->has_float_atomics;
 }
 
 static bool is_extended(vyre_op op) {
@@ -15,8 +15,25 @@ static bool is_extended(vyre_op op) {
 static bool takes(const lowering *l, const inst *in) {
   if (!op_is_atomic(in->op) || in->op == VYRE_OP_ATOMIC_CAS) return false;
   if (l->target->has_only_cas) return true;
+  if (type_is_float(in->type)) return !l->target->has_float_atomics;
   bool is_wide = type_bits(in->type) == 64;
   return is_wide && is_extended((vyre_op)in->op) && !l->target->has_i64_extended_atomics;
+}
+
+static vyre_type bits_type(vyre_type t) {
+  return type_bits(t) == 64 ? VYRE_I64 : VYRE_I32;
+}
+
+// A number replaces NaN, and of equal ones that with the sign that is looked for: only zeros differ.
+static ref extreme_float(lowering *l, bool is_min, ref old, ref x) {
+  vyre_type bits = bits_type(lower_type(l, x));
+  ref is_beyond = lower_bin(l, is_min ? VYRE_OP_LT : VYRE_OP_GT, x, old);
+  ref is_nan = lower_bin(l, VYRE_OP_NE, old, old);
+  ref has_sign = lower_bin(l, is_min ? VYRE_OP_LT : VYRE_OP_GE, lower_bitcast(l, bits, x),
+                           lower_const(l, bits, 0));
+  ref is_zero = lower_bin(l, VYRE_OP_AND, lower_bin(l, VYRE_OP_EQ, x, old), has_sign);
+  ref wins = lower_bin(l, VYRE_OP_OR, lower_bin(l, VYRE_OP_OR, is_beyond, is_nan), is_zero);
+  return lower_select(l, wins, x, old);
 }
 
 static ref combined(lowering *l, const inst *in, ref old) {
@@ -24,7 +41,17 @@ static ref combined(lowering *l, const inst *in, ref old) {
                                   VYRE_OP_AND, VYRE_OP_OR,  VYRE_OP_XOR};
   static_assert(sizeof plain == VYRE_OP_ATOMIC_EXCHANGE - VYRE_OP_ATOMIC_ADD, "in this order");
   if (in->op == VYRE_OP_ATOMIC_EXCHANGE) return in->arg[2];
+  bool is_order = in->op == VYRE_OP_ATOMIC_MIN || in->op == VYRE_OP_ATOMIC_MAX;
+  if (is_order && type_is_float(in->type))
+    return extreme_float(l, in->op == VYRE_OP_ATOMIC_MIN, old, in->arg[2]);
   return lower_bin(l, (vyre_op)plain[in->op - VYRE_OP_ATOMIC_ADD], old, in->arg[2]);
+}
+
+// Of floats it is the bits that have to be the guessed ones.
+static ref differ(lowering *l, vyre_type t, ref x, ref y) {
+  if (!type_is_float(t)) return lower_bin(l, VYRE_OP_NE, x, y);
+  vyre_type bits = bits_type(t);
+  return lower_bin(l, VYRE_OP_NE, lower_bitcast(l, bits, x), lower_bitcast(l, bits, y));
 }
 
 static ref rewrite(lowering *l, const inst *in) {
@@ -39,7 +66,7 @@ static ref rewrite(lowering *l, const inst *in) {
   l->origin = 0;
   ref found = lower_op(l, &exchange);
   lower_set(l, guess, found);
-  vyre_build_do(l->b, lower_bin(l, VYRE_OP_NE, found, guessed));
+  vyre_build_do(l->b, differ(l, t, found, guessed));
   lower_end(l);
   return lower_get(l, guess);
 }

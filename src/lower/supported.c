@@ -18,6 +18,8 @@ static const char *lacking_type(const lower_target *target, vyre_type t) {
 
 static bool is_float_arithmetic(const inst *in, vyre_type of) {
   unsigned rule = op_table[in->op].rule;
+  bool is_sum = in->op == VYRE_OP_ATOMIC_ADD || in->op == VYRE_OP_ATOMIC_SUB;
+  if (is_sum && in->type == of) return true;
   return in->type == of && in->op != VYRE_OP_NEG && in->op != VYRE_OP_ABS &&
          (rule == RULE_ARITH || rule == RULE_FLOAT || rule == RULE_CONVERT);
 }

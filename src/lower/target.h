@@ -46,6 +46,7 @@ typedef struct lower_target {
   bool zeroes_shared;
   bool has_i64_atomics;          // add, sub, exchange and compare-exchange
   bool has_i64_extended_atomics; // min, max, and, or, xor
+  bool has_float_atomics;        // add, sub, min, max and exchange of f32, and of f64 with i64's
   bool has_only_cas;             // every atomic is compare-exchange
 
   // Launches.

@@ -2,7 +2,8 @@
 //
 // Atomics that need not be: one whose result is not used and which changes nothing (adding 0, or 0
 // bits) goes; subtracting a constant is adding its negative; two additions to the same element in a
-// row, neither result used, are one of the sum. An atomic never becomes a plain access.
+// row, neither result used, are one of the sum. An atomic never becomes a plain access, and those of
+// floats stay: adding 0 to -0 changes it, and sums round.
 #include "opt/passes.h"
 
 #include "opt/effects.h"
@@ -80,6 +81,10 @@ static void count_uses(const rewriter *rw, uint32_t *uses) {
   }
 }
 
+static bool is_candidate(const inst *in) {
+  return op_is_atomic(in->op) && !type_is_float(in->type);
+}
+
 static bool body(rewriter *rw) {
   uint32_t first = rw->region->body.first, count = rw->region->body.end - first;
   uint32_t *uses = arena_alloc_array(rw->scratch, count, sizeof *uses);
@@ -88,7 +93,7 @@ static bool body(rewriter *rw) {
   rw->context = uses;
   count_uses(rw, uses);
   for (uint32_t i = first; i < rw->region->body.end; i++)
-    if (!op_is_atomic(rw->from->code[i].op) || !visit(rw, merged, i)) rewrite_keep(rw, i);
+    if (!is_candidate(&rw->from->code[i]) || !visit(rw, merged, i)) rewrite_keep(rw, i);
   return true;
 }
 

@@ -431,6 +431,30 @@ static void test_atomics(void **state) {
                   .is_small = true});
 }
 
+static void test_float_atomics(void **state) {
+  (void)state;
+  check(&(sample){.text = "program atomics()\n"
+                          "buffer x: f32[] read\n"
+                          "buffer sums: f32[] readwrite\n"
+                          "buffer wide: f64[] readwrite\n"
+                          "buffer out: f32[] readwrite\n"
+                          "region r grid(64) workgroup(16) {\n"
+                          "  shared s: f32[4]\n"
+                          "  let i = global_id.x\n"
+                          "  let v = x[i]\n"
+                          "  atomic_add(sums[i], v)\n"
+                          "  if v > 2.0 { atomic_sub(sums[i + 64], v) }\n"
+                          "  atomic_min(wide[0], f64(v))\n"
+                          "  atomic_max(wide[1], f64(v))\n"
+                          "  atomic_max(s[i % 4], v)\n"
+                          "  barrier\n"
+                          "  let old = atomic_cas(out[i], out[i], s[i % 4])\n"
+                          "  sums[i + 128] = old + atomic_exchange(out[i], v) + atomic_add(out[i], old)\n"
+                          "}\n",
+                  .lengths = {64, 192, 3, 64},
+                  .is_small = true});
+}
+
 // ---- targets ------------------------------------------------------------------------------------
 
 // What code made for other machines does can be seen where this one can run it; that it can be made
@@ -521,6 +545,7 @@ int main(void) {
       cmocka_unit_test(test_empty_buffers),
       cmocka_unit_test(test_private_arrays),
       cmocka_unit_test(test_atomics),
+      cmocka_unit_test(test_float_atomics),
       cmocka_unit_test(test_other_targets),
       cmocka_unit_test(test_debug_lines),
       cmocka_unit_test(test_remarks),

@@ -22,6 +22,7 @@ static vyre_program *parse(const char *body) {
   vyre_error error;
   snprintf(text, sizeof text,
            "program p()\nbuffer n: u32[] readwrite\nbuffer out: u32[] readwrite\n"
+           "buffer f: f32[] readwrite\n"
            "region main grid(len(out)) {\n  let i = global_id.x\n%s\n}\n",
            body);
   if (vyre_program_parse(text, strlen(text), "test", &p, &error)) fail_msg("%s", error.message);
@@ -44,6 +45,9 @@ static void who_looks_at_what_was_there(void **state) {
   expect(true, "if atomic_add(n[0], 1) == 3 { out[0] = i }");
   expect(true, "atomic_exchange(n[0], i)");
   expect(true, "atomic_cas(n[0], 0, i)");
+  expect(true, "atomic_add(f[0], f32(i))");
+  expect(true, "atomic_sub(f[0], 1.0)");
+  expect(false, "atomic_min(f[0], f32(i))\n atomic_max(f[1], -0.0)");
 }
 
 static atomic_int told;
@@ -78,8 +82,9 @@ static void appending_is_no_wrong_answer(void **state) {
   vyre_error error;
   vyre_runtime_options options = {
       .no_store = true, .learn_after = 4, .specialise = true, .notice = count_notice};
-  vyre_span spans[2] = {{&n, sizeof n}, {out, sizeof out}};
-  vyre_dispatch_args args = {.buffers = spans, .buffer_count = 2};
+  float unused = 0;
+  vyre_span spans[3] = {{&n, sizeof n}, {out, sizeof out}, {&unused, sizeof unused}};
+  vyre_dispatch_args args = {.buffers = spans, .buffer_count = 3};
   assert_int_equal(vyre_runtime_new(&options, &rt, &error), VYRE_OK);
   assert_int_equal(vyre_runtime_load(rt, p, &k, &error), VYRE_OK);
   for (int i = 0; i < 300; i++) {

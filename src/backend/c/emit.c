@@ -29,6 +29,7 @@ static const lower_target c_target = {
     .zeroes_shared = true,
     .has_i64_atomics = true,
     .has_i64_extended_atomics = true,
+    .has_float_atomics = true,
     .parts_at_barriers = true,
 };
 
@@ -114,7 +115,21 @@ static const char prelude[] =
     "  static inline T atomic_cas_##N(T *at, T x, T y) { \\\n"
     "    T old = *at; if (old == x) *at = y; return old; }\n"
     "ATOMICS(i32, int32_t, uint32_t)\nATOMICS(u32, uint32_t, uint32_t)\n"
-    "ATOMICS(i64, int64_t, uint64_t)\nATOMICS(u64, uint64_t, uint64_t)\n\n";
+    "ATOMICS(i64, int64_t, uint64_t)\nATOMICS(u64, uint64_t, uint64_t)\n"
+    "#define FLOAT_ATOMIC(NAME, T, MADE) \\\n"
+    "  static inline T NAME(T *at, T x) { T old = *at; *at = MADE; return old; }\n"
+    "#define FLOAT_ATOMICS(N, T) \\\n"
+    "  FLOAT_ATOMIC(atomic_add_##N, T, old + x) FLOAT_ATOMIC(atomic_sub_##N, T, old - x) \\\n"
+    "  FLOAT_ATOMIC(atomic_min_##N, T, \\\n"
+    "               x < old || old != old || (x == old && signbit(x)) ? x : old) \\\n"
+    "  FLOAT_ATOMIC(atomic_max_##N, T, \\\n"
+    "               x > old || old != old || (x == old && !signbit(x)) ? x : old) \\\n"
+    "  FLOAT_ATOMIC(atomic_exchange_##N, T, x) \\\n"
+    "  static inline T atomic_cas_##N(T *at, T x, T y) { \\\n"
+    "    T old = *at; \\\n"
+    "    if (bits_of_##N(old) == bits_of_##N(x) || (old != old && x != x)) *at = y; \\\n"
+    "    return old; }\n"
+    "FLOAT_ATOMICS(f32, float)\nFLOAT_ATOMICS(f64, double)\n\n";
 
 // Of programs for devices without the types: bytes behind the end of a buffer are zero, and stay.
 static const char word_prelude[] =

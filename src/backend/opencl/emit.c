@@ -35,9 +35,38 @@ const lower_target opencl_full_target = {
 
 // ---- the dialect --------------------------------------------------------------------------------
 
+// OpenCL C has no compare-exchange of floats: their bits are exchanged, and a NaN is whichever is
+// there.
+static const char float_cas[] =
+    "#define CAS(NAME, SPACE, T, U, INF, AS_T, AS_U, CMPXCHG) \\\n"
+    "  static T NAME(volatile SPACE T *at, T x, T y) { \\\n"
+    "    U want = AS_U(x), old; \\\n"
+    "    do { \\\n"
+    "      old = CMPXCHG((volatile SPACE U *)at, want, AS_U(y)); \\\n"
+    "      if (old == want) break; \\\n"
+    "      bool are_nan = old << 1 > INF && want << 1 > INF; \\\n"
+    "      want = old; \\\n"
+    "      if (!are_nan) break; \\\n"
+    "    } while (true); \\\n"
+    "    return AS_T(old); \\\n"
+    "  }\n";
+static const char f32_cas[] =
+    "CAS(cas_f32_global, __global, float, uint, 0xff000000u, as_float, as_uint, atomic_cmpxchg)\n"
+    "CAS(cas_f32_local, __local, float, uint, 0xff000000u, as_float, as_uint, atomic_cmpxchg)\n";
+static const char f64_cas[] =
+    "CAS(cas_f64_global, __global, double, ulong, 0xffe0000000000000UL, as_double, as_ulong, "
+    "atom_cmpxchg)\n"
+    "CAS(cas_f64_local, __local, double, ulong, 0xffe0000000000000UL, as_double, as_ulong, "
+    "atom_cmpxchg)\n";
+
 static const char *atomic_name(const inst *in, char name[40]) {
   static const char *const stems[] = {"add", "sub", "min",  "max",    "and",
                                       "or",  "xor", "xchg", "cmpxchg"};
+  if (type_is_float(in->type)) {
+    format_text(name, 40, "cas_%s_%s", vyre_type_name((vyre_type)in->type),
+                mem_space(in->arg[0]) == MEM_SHARED ? "local" : "global");
+    return name;
+  }
   format_text(name, 40, "%s_%s", type_bits(in->type) == 64 ? "atom" : "atomic",
               stems[in->op - VYRE_OP_ATOMIC_ADD]);
   return name;
@@ -151,8 +180,10 @@ static bool emit_region(speller *s, uint32_t index, const char *name, opencl_ker
 // ---- the whole ----------------------------------------------------------------------------------
 
 static void put_head(const vyre_program *p, strbuf *out) {
-  bool has_f64 = false, has_wide_atomics = false;
+  bool has_f64 = false, has_wide_atomics = false, has_f32_cas = false, has_f64_cas = false;
   for (uint32_t i = 1; i < p->code_count; i++) {
+    has_f32_cas |= op_is_atomic(p->code[i].op) && p->code[i].type == VYRE_F32;
+    has_f64_cas |= op_is_atomic(p->code[i].op) && p->code[i].type == VYRE_F64;
     has_f64 |= p->code[i].type == VYRE_F64;
     has_wide_atomics |= op_is_atomic(p->code[i].op) && type_bits(p->code[i].type) == 64;
   }
@@ -164,6 +195,10 @@ static void put_head(const vyre_program *p, strbuf *out) {
   if (has_wide_atomics && p->target->has_i64_extended_atomics)
     strbuf_puts(out, "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n");
   strbuf_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n\n");
+  if (has_f32_cas || has_f64_cas) strbuf_puts(out, float_cas);
+  if (has_f32_cas) strbuf_puts(out, f32_cas);
+  if (has_f64_cas) strbuf_puts(out, f64_cas);
+  if (has_f32_cas || has_f64_cas) strbuf_putc(out, '\n');
 }
 
 static bool emit_all(const vyre_program *program, const vyre_program *lowered, opencl_source *out) {

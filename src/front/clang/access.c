@@ -279,7 +279,16 @@ void store_number(lowering *l, const pointer *p, int64_t disp, const ctype *type
   }
 }
 
-vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, bool is_order, ref *index,
+// Sums of floats and comparisons need memory of the type.
+static void note_order(lowering *l, base *b, vyre_type type, uint32_t offset) {
+  if (b->order == type) return;
+  if (b->order != VYRE_VOID)
+    lower_refuse(l, offset, "an object whose atomics need its numbers as two types",
+                 "use one of the two types");
+  if (learn(l)) b->order = type;
+}
+
+vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, atomic_kind kind, ref *index,
                       uint32_t offset) {
   if (p->set->count != 1)
     lower_refuse(l, offset, "an atomic operation through a pointer to several objects",
@@ -288,16 +297,20 @@ vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, bool is_ord
   if (b->kind != B_MEMORY || (b->space != SPACE_GLOBAL && b->space != SPACE_LOCAL))
     lower_refuse(l, offset, "an atomic operation on private or constant memory",
                  "use global or local memory");
-  note_access(l, b, type);
+  if (kind == ATOMIC_BITS) {
+    if (b->bits == VYRE_VOID && learn(l)) b->bits = type;
+    base_grain(l, b, type_bytes(type));
+  } else {
+    note_access(l, b, type);
+  }
   note(l, &b->is_read);
   note(l, &b->is_written);
   note(l, &b->is_atomic);
-  if (is_order && b->order != type) {
-    if (b->order != VYRE_VOID)
-      lower_refuse(l, offset, "atomic_min or atomic_max on one object as int and as uint",
-                   "use one of the two types");
-    if (learn(l)) b->order = type;
-  }
+  bool needs_type = kind == ATOMIC_ORDER || (kind == ATOMIC_SUM && type_is_float(type));
+  if (needs_type) note_order(l, b, type, offset);
+  // Integers are not added up in what is a float.
+  if (kind == ATOMIC_SUM && !type_is_float(type) && type_is_float(b->order))
+    note_order(l, b, type, offset);
   if (b->word_bytes != type_bytes(type) && !l->changed)
     lower_refuse(l, offset, "an atomic operation on memory that is also accessed in smaller parts",
                  "access it with one size only");

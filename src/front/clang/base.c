@@ -97,6 +97,16 @@ static vyre_type base_first_type(const ctype *type) {
   return is_plain ? s.first : type_unsigned((unsigned)gcd(s.grain, 8));
 }
 
+// What the object is accessed as, where that is one type. Exchanging the bits of a float, as loops
+// that add to it do, leaves it one.
+static vyre_type base_access_type(const base *b) {
+  if (b->is_mixed) return VYRE_VOID;
+  if (b->access == VYRE_VOID) return b->bits;
+  bool is_declared = b->bits == VYRE_VOID || !type_is_float(b->access) ||
+                     type_is_float(b->bits) || type_is_float(base_first_type(b->type));
+  return is_declared ? b->access : VYRE_VOID;
+}
+
 void base_words(base *b) {
   uint64_t grain = b->grain ? gcd(b->grain, 8) : 0;
   if (!grain) {
@@ -105,8 +115,9 @@ void base_words(base *b) {
     return;
   }
   b->word_bytes = (uint32_t)grain;
-  bool is_plain = !b->is_mixed && b->access != VYRE_VOID && type_bytes(b->access) == grain;
-  b->word = is_plain ? b->access : type_unsigned((unsigned)grain);
+  vyre_type access = base_access_type(b);
+  bool is_plain = access != VYRE_VOID && type_bytes(access) == grain;
+  b->word = is_plain ? access : type_unsigned((unsigned)grain);
   if (b->order != VYRE_VOID && type_bytes(b->order) == grain) b->word = b->order;
 }
 

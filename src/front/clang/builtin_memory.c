@@ -33,28 +33,27 @@ value memory_fence(lowering *l, node *n, const value *args, int what) {
 
 // ---- atomics ------------------------------------------------------------------------------------
 
-// Atomics of floats work on their bits.
 static vyre_type atomic_type(lowering *l, node *n, const ctype *pointer_type) {
   const ctype *of = pointer_type->kind == T_POINTER ? pointer_type->element : pointer_type;
   if (of->kind != T_SCALAR || of->size < 4)
-    lower_refuse(l, n->offset, "an atomic operation on this type", "use int, uint, long or ulong");
+    lower_refuse(l, n->offset, "an atomic operation on this type",
+                 "use int, uint, long, ulong, float or double");
   return of->scalar;
+}
+
+static atomic_kind kind_of(vyre_op op) {
+  if (op == VYRE_OP_ATOMIC_EXCHANGE) return ATOMIC_BITS;
+  return op == VYRE_OP_ATOMIC_MIN || op == VYRE_OP_ATOMIC_MAX ? ATOMIC_ORDER : ATOMIC_SUM;
 }
 
 static value atomic(lowering *l, node *n, const value *args, vyre_op op, ref operand) {
   vyre_type type = atomic_type(l, n, args[0].type);
-  vyre_type word = type_is_float(type) ? type_unsigned(type_bytes(type)) : type;
-  if (type_is_float(type) && op != VYRE_OP_ATOMIC_EXCHANGE)
-    lower_refuse(l, n->offset, "an atomic operation on floats",
-                 "use atomic_cmpxchg on their bits in a loop");
   ref index;
-  bool is_order = op == VYRE_OP_ATOMIC_MIN || op == VYRE_OP_ATOMIC_MAX;
-  vyre_mem mem = atomic_place(l, pointer_arg(l, n, &args[0]), word, is_order, &index, n->offset);
+  vyre_mem mem =
+      atomic_place(l, pointer_arg(l, n, &args[0]), type, kind_of(op), &index, n->offset);
   vyre_type element = args[0].at[0].p->set->at[0]->word;
-  ref v = e_bits(l, element, e_bits(l, word, operand));
-  ref old = vyre_build_atomic(l->b, op, mem, index, v);
-  return value_convert(l, value_scalar(l, e_bits(l, type, e_bits(l, word, old))), n->type,
-                       n->offset);
+  ref old = e_bits(l, type, vyre_build_atomic(l->b, op, mem, index, e_bits(l, element, operand)));
+  return value_convert(l, value_scalar(l, old), n->type, n->offset);
 }
 
 value memory_atomic(lowering *l, node *n, const value *args, int what) {
@@ -74,24 +73,23 @@ value memory_atomic_store(lowering *l, node *n, const value *args, int what) {
   return value_new(l, n->type, n->offset);
 }
 
-value memory_atomic_load(lowering *l, node *n, const value *args, int what) {
-  (void)what;
-  vyre_type type = atomic_type(l, n, args[0].type);
-  if (type_is_float(type))
-    lower_refuse(l, n->offset, "an atomic load of a float", "load its bits as an integer");
-  return atomic(l, n, args, VYRE_OP_ATOMIC_OR, e_zero(l, type));
-}
-
 static ref compare_and_swap(lowering *l, node *n, const value *args, ref expected, ref desired) {
   vyre_type type = atomic_type(l, n, args[0].type);
-  if (type_is_float(type))
-    lower_refuse(l, n->offset, "a compare and exchange of floats", "use it on their bits");
   ref index;
-  vyre_mem mem = atomic_place(l, pointer_arg(l, n, &args[0]), type, false, &index, n->offset);
+  vyre_mem mem = atomic_place(l, pointer_arg(l, n, &args[0]), type, ATOMIC_BITS, &index, n->offset);
   vyre_type element = args[0].at[0].p->set->at[0]->word;
   expected = e_bits(l, element, e_convert(l, type, expected));
   desired = e_bits(l, element, e_convert(l, type, desired));
   return e_bits(l, type, vyre_build_atomic_cas(l->b, mem, index, expected, desired));
+}
+
+value memory_atomic_load(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  vyre_type type = atomic_type(l, n, args[0].type);
+  // A zero for a zero: nothing changes, whatever is there.
+  ref zero = e_zero(l, type);
+  ref old = type_is_float(type) ? compare_and_swap(l, n, args, zero, zero) : 0;
+  return old ? value_scalar(l, old) : atomic(l, n, args, VYRE_OP_ATOMIC_OR, zero);
 }
 
 value memory_cmpxchg(lowering *l, node *n, const value *args, int what) {
@@ -108,7 +106,9 @@ value memory_compare_exchange(lowering *l, node *n, const value *args, int what)
   ref expected = load_scalar(l, at, 0, type, n->offset);
   ref old = compare_and_swap(l, n, args, expected, args[2].at[0].v);
   store_scalar(l, at, 0, old, n->offset);
-  return value_convert(l, value_scalar(l, two(l, VYRE_OP_EQ, old, expected)), n->type, n->offset);
+  vyre_type bits = type_unsigned(type_bytes(type)); // of floats too
+  ref is_done = two(l, VYRE_OP_EQ, e_bits(l, bits, old), e_bits(l, bits, expected));
+  return value_convert(l, value_scalar(l, is_done), n->type, n->offset);
 }
 
 // An atomic_flag is an int that is 0 or 1.

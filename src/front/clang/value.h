@@ -67,6 +67,7 @@ struct base {
   bool is_mixed;     // accessed as several types
   vyre_type access;  // the type that it is accessed as; VYRE_VOID: not yet
   vyre_type order;   // as which it is compared by atomics; VYRE_VOID: not
+  vyre_type bits;    // as which its bits are exchanged by atomics; VYRE_VOID: not
   vyre_type pixel;   // of an image: as which it is read and written; VYRE_VOID: not yet
   uint64_t grain;    // greatest common divisor of sizes, strides and displacements; 0: none yet
   base_set **stored; // per leaf that is a pointer: what was stored there
@@ -125,8 +126,12 @@ void store_number(lowering *l, const pointer *p, int64_t disp, const ctype *type
 ref load_scalar(lowering *l, const pointer *p, int64_t disp, vyre_type type, uint32_t offset);
 void store_scalar(lowering *l, const pointer *p, int64_t disp, ref v, uint32_t offset);
 // The memory and index of an atomic access; both must be single and exact.
-// `is_order`: the sign of the elements matters.
-vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, bool is_order, ref *index,
+typedef enum atomic_kind {
+  ATOMIC_BITS,  // exchanges: any type of the size does
+  ATOMIC_SUM,   // integers of any sign, or floats
+  ATOMIC_ORDER, // exactly this type
+} atomic_kind;
+vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, atomic_kind kind, ref *index,
                       uint32_t offset);
 
 // ---- bits.c: the same bytes cut differently -----------------------------------------------------

@@ -13,8 +13,8 @@
 // CHECK-NEXT: Fix: compute with indices, or subtract two pointers
 // RUN: vyre check %s -DCASE=3
 // EXPECT-EXIT: 3
-// CHECK: :49:41: error: an atomic operation on floats is not supported.
-// CHECK: Fix: use atomic_cmpxchg on their bits in a loop
+// CHECK: :49:41: error: an object whose atomics need its numbers as two types is not supported.
+// CHECK: Fix: use one of the two types
 // RUN: vyre check %s -DCASE=4
 // EXPECT-EXIT: 3
 // CHECK: :51:39: error: the function `sub_group_clustered_reduce_add` is not supported.
@@ -46,7 +46,7 @@ kernel void k(global float *o) { clk_event_t e; o[0] = 1; }
 #elif CASE == 2
 kernel void k(global ulong *o) { o[0] = (ulong)o; }
 #elif CASE == 3
-kernel void k(global atomic_float *o) { atomic_fetch_add(o, 1.0f); }
+kernel void k(global atomic_float *o) { atomic_fetch_add((global atomic_int *)o, 1); atomic_fetch_add(o, 1.0f); }
 #elif CASE == 4
 kernel void k(global int *o) { o[0] = sub_group_clustered_reduce_add(o[1], 4u); }
 #elif CASE == 5

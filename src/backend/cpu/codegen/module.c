@@ -201,6 +201,7 @@ static const lower_target cpu_target = {
     .zeroes_shared = true,
     .has_i64_atomics = true,
     .has_i64_extended_atomics = true,
+    .has_float_atomics = true,
     .parts_at_barriers = true,
 };
 
