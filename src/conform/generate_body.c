@@ -308,15 +308,29 @@ static void for_loop(generator *g) {
   g->values.count = values;
 }
 
+static void count_up(generator *g, vyre_var counter) {
+  vyre_value now = vyre_build_get(g->b, counter);
+  vyre_build_set(g->b, counter, vyre_build_binary(g->b, VYRE_OP_ADD, now, vyre_build_u32(g->b, 1)));
+}
+
+// The counter is set behind the condition, or in it.
 static void while_loop(generator *g) {
   uint32_t trips = random_range(&g->random, 1, 5);
   if (!can_open_loop(g, trips)) return;
   bool uniform = g->is_uniform && random_chance(&g->random, 50);
+  bool counts_first = random_chance(&g->random, 25), returns = random_chance(&g->random, 6);
   vyre_builder *b = g->b;
   char name[16];
   vyre_var counter = vyre_build_var(b, new_name(g, 'c', name), vyre_build_u32(b, 0));
   generator_keep(g, &g->vars, (known_var){counter, VYRE_U32, uniform, true});
   vyre_build_while(b);
+  if (counts_first) count_up(g, counter);
+  if (returns && !g->has_barriers) {
+    bool is_for_some = random_chance(&g->random, 90);
+    if (is_for_some) vyre_build_if(b, generator_expr(g, VYRE_BOOL, uniform, DEPTH - 1));
+    vyre_build_return(b);
+    if (is_for_some) vyre_build_end(b);
+  }
   vyre_value count = vyre_build_get(b, counter);
   vyre_value goes_on = vyre_build_binary(b, VYRE_OP_LT, count, vyre_build_u32(b, trips));
   if (random_chance(&g->random, 50)) {
@@ -324,8 +338,7 @@ static void while_loop(generator *g) {
     goes_on = vyre_build_binary(b, VYRE_OP_AND, goes_on, more);
   }
   vyre_build_do(b, goes_on);
-  vyre_value now = vyre_build_get(b, counter);
-  vyre_build_set(b, counter, vyre_build_binary(b, VYRE_OP_ADD, now, vyre_build_u32(b, 1)));
+  if (!counts_first) count_up(g, counter);
   loop_body(g, uniform, trips);
 }
 

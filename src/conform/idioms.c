@@ -268,13 +268,20 @@ static void join_neighbours(maker *m, vyre_mem s, vyre_value l, vyre_value step)
   vyre_build_store(m->b, s, l, add(m, old, vyre_build_get(m->b, x)));
 }
 
-// Reductions and scans over a workgroup: a step that halves or doubles between barriers. The array
-// is as long as the group, or not, and is written by all at first, or by some.
+static void set_step(maker *m, vyre_var step, bool is_scan) {
+  vyre_value factor = vyre_build_u32(m->b, chance(m, 80) ? 2 : 3);
+  vyre_op op = is_scan ? VYRE_OP_MUL : VYRE_OP_DIV;
+  vyre_build_set(m->b, step, vyre_build_binary(m->b, op, vyre_build_get(m->b, step), factor));
+}
+
+// Reductions and scans over a workgroup: a step that halves or doubles between barriers, behind the
+// condition or in it. The array is as long as the group, or not, and is written by all at first, or
+// by some.
 static void tree(maker *m) {
   static const uint32_t sizes[] = {1, 2, 7, 16, 20, 31, 32, 33, 64, 100, 128};
   uint32_t size = sizes[random_below(&m->random, sizeof sizes / sizeof *sizes)];
   uint32_t length = chance(m, 70) ? size : 1 + random_below(&m->random, 2 * size);
-  bool is_scan = chance(m, 40), is_gated = chance(m, 20);
+  bool is_scan = chance(m, 40), is_gated = chance(m, 20), steps_first = chance(m, 20);
   begin(m, "tree", hundred, size);
   vyre_mem s = vyre_build_shared(m->b, "s", VYRE_I32, length);
   vyre_value l = vyre_build_id(m->b, VYRE_OP_LOCAL_ID, 0);
@@ -286,14 +293,13 @@ static void tree(maker *m) {
   uint32_t first = chance(m, 70) ? size / 2 : random_below(&m->random, size + 1);
   vyre_var step = vyre_build_var(m->b, "step", vyre_build_u32(m->b, is_scan ? 1 : first));
   vyre_build_while(m->b);
+  if (steps_first) set_step(m, step, is_scan);
   vyre_value now = vyre_build_get(m->b, step);
   vyre_value bound = vyre_build_u32(m->b, is_scan ? size : 0);
   vyre_build_do(m->b, vyre_build_binary(m->b, is_scan ? VYRE_OP_LT : VYRE_OP_GT, now, bound));
   (is_scan ? join_neighbours : join_halves)(m, s, l, now);
   vyre_build_barrier(m->b);
-  vyre_value two = vyre_build_u32(m->b, chance(m, 80) ? 2 : 3);
-  vyre_op op = is_scan ? VYRE_OP_MUL : VYRE_OP_DIV;
-  vyre_build_set(m->b, step, vyre_build_binary(m->b, op, vyre_build_get(m->b, step), two));
+  if (!steps_first) set_step(m, step, is_scan);
   vyre_build_end(m->b);
   vyre_value from = chance(m, 50) ? l : vyre_build_u32(m->b, 0);
   vyre_build_store(m->b, m->out, m->id, vyre_build_load(m->b, s, from));

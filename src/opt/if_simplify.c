@@ -22,7 +22,7 @@ static bool is_constant(const simplifier *s, ref old, uint64_t *bits) {
 }
 
 static bool is_end_of_block(const inst *in) {
-  return in->op == VYRE_OP_END || in->op == VYRE_OP_ELSE;
+  return in->op == VYRE_OP_END || in->op == VYRE_OP_ELSE || in->op == VYRE_OP_DO;
 }
 
 // Where to go on: either i + 1, or behind what was skipped.
@@ -70,11 +70,24 @@ static uint32_t visit_for(simplifier *s, uint32_t i) {
   return i + 1;
 }
 
+// Where the block that `i` stands in ends.
+static uint32_t end_of_block(const simplifier *s, uint32_t i) {
+  const inst *code = s->rw->from->code;
+  uint32_t depth = 0;
+  for (; i < s->rw->region->body.end && (depth || !is_end_of_block(&code[i])); i++) {
+    if (code[i].op == VYRE_OP_IF || code[i].op == VYRE_OP_FOR || code[i].op == VYRE_OP_WHILE)
+      depth++;
+    else if (code[i].op == VYRE_OP_END)
+      depth--;
+  }
+  return i;
+}
+
 // A jump: what follows it in its block never runs. A jump at the very end of what it leaves is
-// none.
+// none. A `while` needs its condition, though nobody comes to it.
 static uint32_t visit_jump(simplifier *s, uint32_t i) {
   const inst *code = s->rw->from->code, *in = &code[i];
-  uint32_t body_end = s->rw->region->body.end, next = i + 1, depth = 0;
+  uint32_t body_end = s->rw->region->body.end, next = i + 1, end = end_of_block(s, next);
   bool is_idle = in->op == VYRE_OP_RETURN
                      ? next == body_end
                      : in->op == VYRE_OP_CONTINUE && code[next].op == VYRE_OP_END &&
@@ -83,15 +96,9 @@ static uint32_t visit_jump(simplifier *s, uint32_t i) {
     s->rw->changed = true;
   else
     rewrite_keep(s->rw, i);
-  while (next < body_end && (depth || !is_end_of_block(&code[next]))) {
-    unsigned op = code[next++].op;
-    if (op == VYRE_OP_IF || op == VYRE_OP_FOR || op == VYRE_OP_WHILE)
-      depth++;
-    else if (op == VYRE_OP_END)
-      depth--;
-    s->rw->changed = true;
-  }
-  return next;
+  if (end < body_end && code[end].op == VYRE_OP_DO) return next;
+  s->rw->changed |= end > next;
+  return end;
 }
 
 static uint32_t visit(simplifier *s, uint32_t i) {

@@ -95,12 +95,12 @@ static bool evaluate_step(step *s, ref r, uint64_t *out) {
   return eval_tree_value(&t, r, out);
 }
 
-// The operation that sets the variable once in each iteration, after all that the next value is
-// computed from; 0 when there is none, or another one.
+// The operation that sets the variable once in each iteration, behind the condition and after all
+// that the next value is computed from; 0 when there is none, or another one.
 static uint32_t find_only_set(const vyre_program *p, const places *at, uint32_t loop,
                               uint32_t variable) {
   uint32_t set = at->first_set[variable - at->first];
-  if (set <= loop || set >= inst_end(&p->code[loop])) return 0;
+  if (set <= p->code[loop].arg[1] || set >= inst_end(&p->code[loop])) return 0;
   for (uint32_t i = set + 1; i < inst_end(&p->code[loop]); i++)
     if (p->code[i].op == VYRE_OP_SET && p->code[i].arg[0] == variable) return 0;
   return at->opening[set - at->first] == loop ? set : 0;

@@ -202,6 +202,28 @@ static void close_loop(emitter *e, llval before) {
     e->exec = mask_without(e, before, load_mask(e, e->returned));
 }
 
+// Whether everybody returns before the condition that the `while` at `i` asks.
+static bool returns_first(const emitter *e, uint32_t i) {
+  const inst *code = e->p->code;
+  for (uint32_t k = i + 1; k < code[i].arg[1]; k++) {
+    if (code[k].op == VYRE_OP_RETURN) return true;
+    if (code[k].op == VYRE_OP_IF || code[k].op == VYRE_OP_FOR || code[k].op == VYRE_OP_WHILE)
+      k = inst_end(&code[k]);
+  }
+  return false;
+}
+
+// The condition, and where it leads.
+static void emit_condition(emitter *e, const open_block *loop, ref condition, llblock body) {
+  if (is_uniform(e, condition)) {
+    LLVMBuildCondBr(e->b, value_scalar(e, condition, 0), body, loop->exit);
+    return;
+  }
+  llval stay = mask_and(e, e->exec, mask_pack(e, value_vector(e, condition, 0)));
+  LLVMBuildStore(e->b, stay, loop->live);
+  LLVMBuildCondBr(e->b, mask_any(e, stay), body, loop->exit);
+}
+
 uint32_t emit_while(emitter *e, uint32_t i) {
   const inst *in = &e->p->code[i];
   ref condition = e->p->code[in->arg[1]].arg[0];
@@ -219,16 +241,14 @@ uint32_t emit_while(emitter *e, uint32_t i) {
   emit_range(e, i + 1, in->arg[1], loop->exit);
   loop = &e->open[depth];
   loop->skipped = skipped;
-  if (is_uniform(e, condition)) {
-    LLVMBuildCondBr(e->b, value_scalar(e, condition, 0), body, loop->exit);
-  } else {
-    llval stay = mask_and(e, e->exec, mask_pack(e, value_vector(e, condition, 0)));
-    LLVMBuildStore(e->b, stay, loop->live);
-    LLVMBuildCondBr(e->b, mask_any(e, stay), body, loop->exit);
-  }
+  bool is_left = returns_first(e, i);
+  if (is_left)
+    build_go(e, loop->exit);
+  else
+    emit_condition(e, loop, condition, body);
   build_at(e, body);
   begin_body(e, loop, before);
-  emit_range(e, in->arg[1] + 1, in->arg[2], loop->next);
+  if (!is_left) emit_range(e, in->arg[1] + 1, in->arg[2], loop->next);
   build_go(e, e->open[depth].next);
   build_at(e, e->open[depth].next);
   repeat(e, &e->open[depth], head, true);
