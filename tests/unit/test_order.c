@@ -50,6 +50,37 @@ static void who_looks_at_what_was_there(void **state) {
   expect(false, "atomic_min(f[0], f32(i))\n atomic_max(f[1], -0.0)");
 }
 
+// (x + 1) | 2 is not (x | 2) + 1.
+static void kinds_that_do_not_commute(void **state) {
+  (void)state;
+  expect(true, "atomic_add(n[0], 1)\n atomic_or(n[0], 2)");
+  expect(true, "if i < 3 { atomic_min(n[i], 1) } else { atomic_max(n[i], 2) }");
+  expect(true, "atomic_xor(n[0], 1)\n atomic_xor(out[0], 1)\n atomic_and(out[1], 2)");
+  expect(false, "atomic_add(n[0], 1)\n atomic_sub(n[0], 2)\n atomic_add(n[1], i)");
+  expect(false, "atomic_add(n[0], 1)\n atomic_or(out[0], 2)");
+  expect(false, "atomic_add(n[0], 1)\n}\nregion next grid(9) {\n atomic_or(n[0], 2)");
+}
+
+static void kinds_at_shared_arrays(void **state) {
+  (void)state;
+  static const char head[] = "program p()\nbuffer y: u32[] write\nregion main grid(64) {\n"
+                             "  shared s: u32[4]\n  shared t: u32[4]\n";
+  static const struct {
+    const char *body;
+    bool wanted;
+  } rows[] = {{"atomic_add(s[0], 1)\n atomic_max(s[0], 2)", true},
+              {"atomic_add(s[0], 1)\n atomic_max(t[0], 2)", false}};
+  for (int i = 0; i < 2; i++) {
+    char text[400];
+    vyre_program *p;
+    vyre_error error;
+    snprintf(text, sizeof text, "%s%s\n  barrier\n  y[0] = s[0]\n}\n", head, rows[i].body);
+    if (vyre_program_parse(text, strlen(text), "test", &p, &error)) fail_msg("%s", error.message);
+    assert_int_equal(order_matters(p), rows[i].wanted);
+    vyre_program_release(p);
+  }
+}
+
 static atomic_int told;
 
 static void count_notice(void *context, const char *message) {
@@ -107,6 +138,8 @@ static void appending_is_no_wrong_answer(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(who_looks_at_what_was_there),
+      cmocka_unit_test(kinds_that_do_not_commute),
+      cmocka_unit_test(kinds_at_shared_arrays),
       cmocka_unit_test(appending_is_no_wrong_answer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
