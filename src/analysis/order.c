@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/order.h"
 
-#include "ir/limits.h"
-
-#include <string.h>
-
 static bool is_exchange(unsigned op) {
   return op == VYRE_OP_ATOMIC_EXCHANGE || op == VYRE_OP_ATOMIC_CAS;
 }
@@ -26,30 +22,50 @@ static bool uses_atomic(const vyre_program *p, const inst *in) {
   return false;
 }
 
-// Per object: the kind of its atomics in this region, whose operations commute; 0: none yet.
-typedef struct kinds {
-  uint8_t buffers[LIMIT_BUFFERS], shared[LIMIT_SHARED_ARRAYS];
-} kinds;
+// Where atomics of one kind are: at one element, or anywhere in an object.
+typedef struct place {
+  uint32_t mem;
+  ref index; // 0: not a constant
+  unsigned kind;
+} place;
 
-// Sums commute with differences, and nothing else with another kind: (x + 1) | 2 is not (x | 2)
-// + 1.
-static bool is_other_kind(kinds *seen, const inst *in) {
-  uint32_t at = mem_index(in->arg[0]);
-  uint8_t *slot = mem_space(in->arg[0]) == MEM_SHARED ? &seen->shared[at] : &seen->buffers[at];
-  uint8_t kind = in->op == VYRE_OP_ATOMIC_SUB ? VYRE_OP_ATOMIC_ADD : (uint8_t)in->op;
-  bool is_other = *slot && *slot != kind;
-  *slot = kind;
-  return is_other;
+// More than people write by hand; with more it is not looked at.
+enum { MOST_PLACES = 64 };
+
+typedef struct places {
+  place at[MOST_PLACES];
+  uint32_t count;
+} places;
+
+static bool can_meet(const vyre_program *p, const place *x, const place *y) {
+  if (x->mem != y->mem) return false;
+  if (!x->index || !y->index) return true;
+  return p->consts[ref_index(x->index)].bits == p->consts[ref_index(y->index)].bits;
+}
+
+// Sums commute with differences, and nothing else with another kind: what is one more first and
+// then has a bit set is not what comes of the other order.
+static bool meets_another_kind(const vyre_program *p, places *seen, const inst *in) {
+  place now = {.mem = in->arg[0], .index = ref_is_const(in->arg[1]) ? in->arg[1] : 0};
+  now.kind = in->op == VYRE_OP_ATOMIC_SUB ? VYRE_OP_ATOMIC_ADD : in->op;
+  for (uint32_t i = 0; i < seen->count; i++)
+    if (can_meet(p, &seen->at[i], &now) && seen->at[i].kind != now.kind) return true;
+  for (uint32_t i = 0; i < seen->count; i++) {
+    const place *old = &seen->at[i];
+    if (old->mem == now.mem && old->index == now.index && old->kind == now.kind) return false;
+  }
+  if (seen->count == MOST_PLACES) return true;
+  seen->at[seen->count++] = now;
+  return false;
 }
 
 bool order_matters(const vyre_program *p) {
-  kinds seen = {{0}, {0}};
   for (uint32_t n = 0; n < p->region_count; n++) {
-    memset(seen.buffers, 0, sizeof seen.buffers); // a region sees all that the last one left
+    places seen = {.count = 0}; // a region sees all that the last one left
     for (uint32_t i = p->regions[n].body.first; i < p->regions[n].body.end; i++) {
       const inst *in = &p->code[i];
       if (is_exchange(in->op) || is_rounded(in) || uses_atomic(p, in)) return true;
-      if (op_is_atomic(in->op) && is_other_kind(&seen, in)) return true;
+      if (op_is_atomic(in->op) && meets_another_kind(p, &seen, in)) return true;
     }
   }
   return false;

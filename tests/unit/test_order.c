@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 static vyre_program *parse(const char *body) {
-  char text[600];
+  char text[2600];
   vyre_program *p;
   vyre_error error;
   snprintf(text, sizeof text,
@@ -55,10 +55,24 @@ static void kinds_that_do_not_commute(void **state) {
   (void)state;
   expect(true, "atomic_add(n[0], 1)\n atomic_or(n[0], 2)");
   expect(true, "if i < 3 { atomic_min(n[i], 1) } else { atomic_max(n[i], 2) }");
-  expect(true, "atomic_xor(n[0], 1)\n atomic_xor(out[0], 1)\n atomic_and(out[1], 2)");
+  expect(true, "atomic_xor(n[0], 1)\n atomic_xor(out[0], 1)\n atomic_and(out[i], 2)");
+  expect(true, "atomic_min(n[3], i)\n atomic_min(n[4], i)\n atomic_max(n[4u64], i)");
+  expect(false, "atomic_xor(n[0], 1)\n atomic_xor(out[0], 1)\n atomic_and(out[1], 2)");
   expect(false, "atomic_add(n[0], 1)\n atomic_sub(n[0], 2)\n atomic_add(n[1], i)");
   expect(false, "atomic_add(n[0], 1)\n atomic_or(out[0], 2)");
   expect(false, "atomic_add(n[0], 1)\n}\nregion next grid(9) {\n atomic_or(n[0], 2)");
+}
+
+// So many elements that it is not looked whether they meet.
+static void very_many_elements(void **state) {
+  (void)state;
+  for (uint32_t count = 64; count <= 65; count++) {
+    char body[65 * 32] = "";
+    for (uint32_t i = 0; i < count; i++)
+      snprintf(body + strlen(body), sizeof body - strlen(body), "  atomic_or(n[%u], i)\n", i);
+    strcat(body, "  atomic_or(n[7], 1)\n");
+    expect(count > 64, body);
+  }
 }
 
 static void kinds_at_shared_arrays(void **state) {
@@ -137,9 +151,8 @@ static void appending_is_no_wrong_answer(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(who_looks_at_what_was_there),
-      cmocka_unit_test(kinds_that_do_not_commute),
-      cmocka_unit_test(kinds_at_shared_arrays),
+      cmocka_unit_test(who_looks_at_what_was_there),  cmocka_unit_test(kinds_that_do_not_commute),
+      cmocka_unit_test(very_many_elements),           cmocka_unit_test(kinds_at_shared_arrays),
       cmocka_unit_test(appending_is_no_wrong_answer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
