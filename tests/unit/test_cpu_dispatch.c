@@ -59,6 +59,47 @@ static void transients_of_any_size_follow_one_another(void **state) {
   vyre_executable_release(e);
 }
 
+// A buffer counts as far as there are invocations, and no further than it goes; parameters and
+// buffers that a region leaves alone do not count.
+static void a_region_tells_the_bytes_that_it_touches(void **state) {
+  (void)state;
+  static const char text[] = "program bytes(n: u32)\n"
+                             "buffer short: u32[] read\n"
+                             "buffer even: u8[] readwrite\n"
+                             "buffer long: f64[] write\n"
+                             "region all grid(n) {\n"
+                             "  let i = global_id.x\n"
+                             "  even[i] = u8(short[i])\n"
+                             "  long[i] = 1.0\n"
+                             "}\n"
+                             "region one grid(n) { even[global_id.x] = 3 }\n";
+  static const char *const backends[] = {"cpu", "opencl"};
+  uint32_t few[3] = {1, 2, 3};
+  uint8_t bytes[10] = {0};
+  double many[20] = {0};
+  for (int i = 0; i < 2; i++) {
+    vyre_program *p = parse(text);
+    vyre_executable *e;
+    vyre_error error;
+    vyre_scalar n = vyre_scalar_u32(10);
+    vyre_span spans[] = {{few, sizeof few}, {bytes, sizeof bytes}, {many, sizeof many}};
+    vyre_dispatch_args args = {.params = &n, .param_count = 1, .buffers = spans, .buffer_count = 3};
+    vyre_region_report regions[2];
+    vyre_report report = {.region_capacity = 2, .regions = regions};
+    vyre_compile_options apart = {.optimize = VYRE_OPTIMIZE_NONE}; // regions stay two
+    vyre_status status = vyre_compile(p, backends[i], &apart, &e, &error);
+    vyre_program_release(p);
+    if (i && status == VYRE_ERROR_UNSUPPORTED) skip(); // no driver here
+    if (status != VYRE_OK || vyre_dispatch(e, &args, &report, &error) != VYRE_OK)
+      fail_msg("%s: %s", backends[i], error.message);
+    assert_int_equal(report.region_count, 2);
+    assert_int_equal(regions[0].bytes, 3 * 4 + 10 * 1 + 10 * 8);
+    assert_int_equal(regions[1].bytes, 10);
+    assert_int_equal(regions[1].invocations, 10);
+    vyre_executable_release(e);
+  }
+}
+
 // Transients are zero at the beginning of every dispatch, also in memory that was used before.
 static void transients_begin_with_zeros(void **state) {
   (void)state;
@@ -193,6 +234,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(transients_of_any_size_follow_one_another),
       cmocka_unit_test(transients_begin_with_zeros),
+      cmocka_unit_test(a_region_tells_the_bytes_that_it_touches),
       cmocka_unit_test(a_time_limit_ends_kernels_without_loops),
       cmocka_unit_test(code_is_kept_apart),
       cmocka_unit_test(any_launch_shape_gives_the_same_product),

@@ -129,6 +129,11 @@ static void any_nonzero_byte_is_true(void **state) {
   npy_free(&array);
 }
 
+// Which file, then what is wrong with it, then what to do.
+static bool names_the_file(const vyre_error *error) {
+  return !strncmp(error->message, "`x.npy` ", 8) && strstr(error->message, "Fix:");
+}
+
 static void bad_headers_are_refused(void **state) {
   (void)state;
   static const struct {
@@ -169,7 +174,7 @@ static void bad_headers_are_refused(void **state) {
     vyre_error error = {0};
     vyre_status status = decode(1, cases[i].header, "\0\0\0\0", 4, &array, &error);
     if (status != VYRE_ERROR_BINDING || !strstr(error.message, cases[i].message) ||
-        !strstr(error.message, "Fix:"))
+        !names_the_file(&error))
       fail_msg("%s gave: %s", cases[i].header, error.message);
     assert_null(array.storage);
   }
@@ -186,7 +191,7 @@ static void every_truncation_is_refused(void **state) {
     npy_array array;
     vyre_error error;
     assert_int_equal(npy_decode(part, size, "x.npy", &array, &error), VYRE_ERROR_BINDING);
-    assert_non_null(strstr(error.message, "Fix:"));
+    assert_true(names_the_file(&error));
   }
   free(bytes);
 }
@@ -209,6 +214,7 @@ static void strange_beginnings_are_refused(void **state) {
     vyre_error error;
     assert_int_equal(npy_decode(bytes, cases[i].size, "x.npy", &array, &error), VYRE_ERROR_BINDING);
     assert_non_null(strstr(error.message, cases[i].message));
+    assert_true(names_the_file(&error));
   }
 }
 

@@ -94,8 +94,8 @@ static void told_release(void *state) {
 
 static backend told_backend;
 
-static vyre_kernel *start(vyre_runtime **rt) {
-  vyre_runtime_options options = {.backend = "told", .learn_after = 2, .no_store = true};
+static vyre_kernel *start_after(vyre_runtime **rt, uint32_t learn_after) {
+  vyre_runtime_options options = {.backend = "told", .learn_after = learn_after, .no_store = true};
   told_backend = ref_backend;
   told_backend.id = "told";
   told_backend.dispatch = told_dispatch;
@@ -108,6 +108,10 @@ static vyre_kernel *start(vyre_runtime **rt) {
   takes_ns[1] = 900000;
   takes_ns[2] = 800000;
   return load_text(text, &options, rt);
+}
+
+static vyre_kernel *start(vyre_runtime **rt) {
+  return start_after(rt, 2);
 }
 
 // ---- dispatching --------------------------------------------------------------------------------
@@ -394,8 +398,35 @@ static int set_up(void **state) {
   return 0;
 }
 
+// Dispatches of one bucket until another one learns, when each takes so long.
+static unsigned dispatches_before_learning(uint32_t learn_after, uint64_t ns) {
+  vyre_runtime *rt;
+  vyre_kernel *k = start_after(&rt, learn_after);
+  unsigned count = 0;
+  for (int i = 0; i < CODES; i++) takes_ns[i] = ns;
+  for (dispatch(k, usual); atomic_load(&plan_of(k, usual)->state) == PLAN_COLD; count++) {
+    assert_true(count < 100);
+    assert_int_equal(compiled, 1);
+    dispatch(k, usual);
+  }
+  finish(rt);
+  return count;
+}
+
+// As often as is asked for; else after 16, or after two that took a tenth of a millisecond each.
+static void learning_begins_when_it_may_pay(void **state) {
+  (void)state;
+  assert_int_equal(dispatches_before_learning(0, 1000), 16);
+  assert_int_equal(dispatches_before_learning(0, HINTS_HOT_MEAN_NS - 1), 16);
+  assert_int_equal(dispatches_before_learning(0, HINTS_HOT_MEAN_NS), 2);
+  assert_int_equal(dispatches_before_learning(1, 1000), 1);
+  assert_int_equal(dispatches_before_learning(5, 1000), 5);
+  assert_int_equal(dispatches_before_learning(5, 10 * HINTS_HOT_MEAN_NS), 5);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(learning_begins_when_it_may_pay),
       cmocka_unit_test(the_fastest_is_taken),
       cmocka_unit_test(what_becomes_slow_is_left),
       cmocka_unit_test(what_becomes_fast_is_found),
