@@ -251,9 +251,21 @@ static vyre_status examine_backend(const cli *c, const options *o, const char *b
   return status;
 }
 
+// What cannot be read is told before anything runs, which takes a while.
+static vyre_status read_files(const options *o, vyre_error *error) {
+  for (size_t i = 0; i < o->files.count; i++) {
+    loaded l;
+    vyre_status status = load_program(o->files.at[i], NULL, &l, error);
+    if (status != VYRE_OK) return status;
+    load_free(&l);
+  }
+  return VYRE_OK;
+}
+
 static int examine_all(const cli *c, const options *o) {
   suite_counts total = {0};
   vyre_error error = {0};
+  if (read_files(o, &error) != VYRE_OK) return cli_error(c, &error);
   json_t *list = c->json ? json_array() : NULL;
   for (uint32_t i = 0; i < vyre_backend_count(); i++) {
     const char *id = vyre_backend_name(i);
