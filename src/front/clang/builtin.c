@@ -22,6 +22,7 @@ static const builtin_row *find_row(const char *name) {
     if (!strcmp(builtin_rows[i].name, name)) return &builtin_rows[i];
   if (starts_with(name, "native_")) return find_row(name + 7);
   if (starts_with(name, "half_")) return find_row(name + 5);
+  if (starts_with(name, "intel_sub_group_")) return find_row(name + 6);
   return NULL;
 }
 

@@ -12,9 +12,10 @@ enum { MOST_OPERANDS = 64 };
 // Kinds of products of four 8-bit integers: of vectors, or packed into one of 32 bits.
 enum { DOT_SATURATES = 1, DOT_PACKED = 2, DOT_SIGNED_X = 4, DOT_SIGNED_Y = 8 };
 
-// Of functions that a workgroup has, too; subgroups of a kernel that does not say how large they
-// are.
-enum { OF_SUBGROUP = 1 << 12, SUBGROUP_SIZE = 32 };
+// Beside the operation of functions that a workgroup has, too: who does it, and whether the numbers
+// are only true or false.
+enum { OF_SUBGROUP = 1 << 12, OF_CLUSTER = 1 << 13, OF_TRUTH = 1 << 14 };
+enum { SUBGROUP_SIZE = 32 }; // of a kernel that does not say it
 
 typedef enum subgroup_facts {
   SUBGROUP_COUNT,
@@ -24,7 +25,16 @@ typedef enum subgroup_facts {
   SUBGROUP_LOCAL_ID,
 } subgroup_facts;
 
-typedef enum subgroup_moves { MOVE_TO, MOVE_XOR, MOVE_UP, MOVE_DOWN, MOVE_ROUND } subgroup_moves;
+typedef enum subgroup_masks { MASK_EQ, MASK_GE, MASK_GT, MASK_LE, MASK_LT } subgroup_masks;
+typedef enum subgroup_counts { COUNT_ALL, COUNT_UP_TO, COUNT_BELOW } subgroup_counts;
+typedef enum subgroup_moves {
+  MOVE_TO,
+  MOVE_XOR,
+  MOVE_UP,
+  MOVE_DOWN,
+  MOVE_ROUND,
+  MOVE_IN_CLUSTER,
+} subgroup_moves;
 
 // `x` are the operands of one lane; `what` is the row's number, for functions that serve several.
 typedef ref each_function(lowering *l, const ref *x, int what);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "front/clang/guard.h"
+#include "front/clang/intel.h"
 #include "front/clang/preprocess.h"
 #include "front/clang/resource.h"
 #include "front/clang/source.h"
@@ -27,7 +28,7 @@ enum { SHARED_ARGS = sizeof shared_args / sizeof *shared_args };
 // A file that only exists here, read after clang's header: half is a type also where the source
 // does not ask for it.
 #define HEAD_NAME "/vyre-head.h"
-static const char head[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
+#define HEAD       "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
 
 static const char **parse_args(unit *u, const char *const *more, uint32_t more_count,
                                bool all_of_user, uint32_t *count) {
@@ -41,6 +42,7 @@ static const char **parse_args(unit *u, const char *const *more, uint32_t more_c
   UNIT_PUSH(u, args, *count, capacity, resource_header(u));
   UNIT_PUSH(u, args, *count, capacity, "-include");
   UNIT_PUSH(u, args, *count, capacity, HEAD_NAME);
+  for (uint32_t i = 0; intel_macros[i]; i++) UNIT_PUSH(u, args, *count, capacity, intel_macros[i]);
   UNIT_PUSH(u, args, *count, capacity, u->standard);
   for (uint32_t i = 0; i < more_count; i++) UNIT_PUSH(u, args, *count, capacity, more[i]);
   for (uint32_t i = 0; i < u->user_count; i++)
@@ -52,7 +54,8 @@ static const char **parse_args(unit *u, const char *const *more, uint32_t more_c
 static CXTranslationUnit parse_text(unit *u, const char *name, const char *text, size_t size,
                                     const char *const *args, uint32_t count) {
   if (!u->index) u->index = clang_createIndex(0, 0);
-  struct CXUnsavedFile files[] = {{name, text, size}, {HEAD_NAME, head, sizeof head - 1}};
+  const char *head = unit_printf(u, HEAD "%s", intel_declarations(u));
+  struct CXUnsavedFile files[] = {{name, text, size}, {HEAD_NAME, head, strlen(head)}};
   CXTranslationUnit tu = NULL;
   enum CXErrorCode code =
       clang_parseTranslationUnit2(u->index, name, args, (int)count, files, 2, 0, &tu);

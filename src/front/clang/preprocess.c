@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/process.h"
 #include "base/strbuf.h"
+#include "front/clang/intel.h"
 #include "front/clang/resource.h"
 #include "front/clang/source.h"
 
@@ -84,6 +85,7 @@ static const char **command(unit *u) {
   const char **args = NULL;
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
     UNIT_PUSH(u, args, count, capacity, fixed[i]);
+  for (uint32_t i = 0; intel_macros[i]; i++) UNIT_PUSH(u, args, count, capacity, intel_macros[i]);
   UNIT_PUSH(u, args, count, capacity, u->standard);
   for (uint32_t i = 0; i < u->user_count; i++) UNIT_PUSH(u, args, count, capacity, u->user_args[i]);
   UNIT_PUSH(u, args, count, capacity, "-iquote");

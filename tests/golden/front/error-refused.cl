@@ -17,8 +17,8 @@
 // CHECK: Fix: use one of the two types
 // RUN: vyre check %s -DCASE=4
 // EXPECT-EXIT: 3
-// CHECK: :51:39: error: the function `sub_group_clustered_reduce_add` is not supported.
-// CHECK: Fix: use local memory and barrier
+// CHECK: :51:39: error: a cluster of this size is not supported.
+// CHECK: Fix: use a constant power of two, at most the size of a subgroup
 // RUN: vyre check %s -DCASE=5
 // EXPECT-EXIT: 3
 // CHECK: :53:32: error: the function `enqueue_marker` is not supported.
@@ -48,7 +48,7 @@ kernel void k(global ulong *o) { o[0] = (ulong)o; }
 #elif CASE == 3
 kernel void k(global atomic_float *o) { atomic_fetch_add((global atomic_int *)o, 1); atomic_fetch_add(o, 1.0f); }
 #elif CASE == 4
-kernel void k(global int *o) { o[0] = sub_group_clustered_reduce_add(o[1], 4u); }
+kernel void k(global int *o) { o[0] = sub_group_clustered_reduce_add(o[1], 3u); }
 #elif CASE == 5
 kernel void k(global int *o) { enqueue_marker(get_default_queue(), 0, 0, 0); }
 #elif CASE == 6
