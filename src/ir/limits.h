@@ -14,8 +14,8 @@ enum {
   LIMIT_BUFFERS = 128,           // buffers, transient ones included
   LIMIT_REGIONS = 4096,          // regions
   LIMIT_SHARED_ARRAYS = 4096,    // shared arrays in a program
-  LIMIT_SHARED_BYTES = 1 << 16,  // bytes of shared arrays in a region
-  LIMIT_PRIVATE_BYTES = 1 << 16, // bytes of private arrays in a region
+  LIMIT_SHARED_BYTES = 1 << 18,  // bytes of shared arrays in a region
+  LIMIT_PRIVATE_BYTES = 1 << 18, // bytes of private arrays in a region
   LIMIT_NAME = 255,              // bytes in a name
   LIMIT_WORKGROUP = 1024,        // invocations in a workgroup
   LIMIT_EXPRESSION = 256,        // nested parentheses and calls in the text form

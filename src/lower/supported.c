@@ -72,8 +72,17 @@ static vyre_status check_arrays(const vyre_program *p, const region *r, const lo
     uint32_t words = storage_words(target, (vyre_type)in->type);
     private += (uint64_t)in->arg[0] * (words ? 4 * words : type_bytes(in->type));
   }
-  if (shared <= LIMIT_SHARED_BYTES && private <= LIMIT_PRIVATE_BYTES) return VYRE_OK;
-  return lacks(r, "room for arrays whose elements need a 32-bit word each", error);
+  uint32_t of_device = target->largest_private_bytes;
+  uint64_t most_shared = LIMIT_SHARED_BYTES;
+  uint64_t most_private = of_device ? of_device : LIMIT_PRIVATE_BYTES;
+  if (shared <= most_shared && private <= most_private) return VYRE_OK;
+  bool is_shared = shared > most_shared;
+  return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                   "the device has room for %llu bytes of %s arrays, region `%s` needs %llu. Fix: "
+                   "use smaller arrays, or run the program on another device or backend",
+                   (unsigned long long)(is_shared ? most_shared : most_private),
+                   is_shared ? "shared" : "private", r->name,
+                   (unsigned long long)(is_shared ? shared : private));
 }
 
 vyre_status supported_buffers(const vyre_program *p, const lower_target *target,

@@ -57,6 +57,7 @@ typedef struct lower_target {
   bool polls_stop;               // a launch is ended by asking it to
   uint32_t largest_workgroup;    // invocations; 0: as many as the IR's
   uint64_t largest_buffer_bytes; // 0: no limit
+  uint32_t largest_private_bytes; // of private arrays in a region; 0: as many as the IR's
 } lower_target;
 
 #endif

@@ -156,9 +156,9 @@ static const trigger triggers[] = {
     {VERIFY_V043, 1, BODY "op atomic_add u32 b2 c0 c0\n"},
     {VERIFY_V044, 1, BODY "op array u32 0\n"},
     {VERIFY_V044, 0, BODY "shared e u32 0\n"},
-    {VERIFY_V045, 0, BODY "shared e u8 65536\n"},
+    {VERIFY_V045, 0, BODY "shared e u8 262144\n"},
     {VERIFY_V045, 0, BODY "shared e f64 0xffffffff\n"},
-    {VERIFY_V046, 0, BODY "op array u8 65537\n"},
+    {VERIFY_V046, 0, BODY "op array u8 262145\n"},
     {VERIFY_V046, 0, BODY "op array f64 0xffffffff\nop array f64 0xffffffff\n"},
     {VERIFY_V047, 0, START "buffer t u32 readwrite transient\n" REGION},
     {VERIFY_V060, 0, START},
@@ -275,7 +275,7 @@ static void test_valid_programs(void **state) {
       BODY "op for u32 c0 c0 c0\nop copy u32 %1\nop continue void\nop end void\n",
       BODY "op if void c2\nop copy u32 c0\nop else void\nop copy u32 c0\nop copy u32 %4\n"
            "op end void\n",
-      START "region main 3 c0 c0 c0 1024 1 1\nbody\nshared e u8 65536\nop array u8 65536\n",
+      START "region main 3 c0 c0 c0 1024 1 1\nbody\nshared e u8 262144\nop array u8 262144\n",
       START "region main 1 %1 c0 c0 8 8 16\nop len u32 0\nbody\nop global_size u32 2\n",
       START "op len u32 0\nop mul u32 %1 %1\nbuffer y f32 write %2\n" REGION
             "op len u32 4\nbody\nop store void b4 c0 c1\n",

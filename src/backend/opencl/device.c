@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
+// Of private arrays: drivers for CPUs keep those of a whole workgroup on one stack.
+enum { PRIVATE_BYTES = 1 << 16 };
+
 typedef vec(opencl_device) device_list;
 
 static device_list devices;
@@ -126,6 +129,7 @@ static void read_device(opencl_device *d) {
   read_info(d);
   d->target.largest_workgroup = d->info.max_workgroup;
   d->target.largest_buffer_bytes = d->max_alloc_bytes;
+  d->target.largest_private_bytes = PRIVATE_BYTES;
   const char *why = why_unusable(d);
   cl_int code = CL_SUCCESS;
   if (!why) {
