@@ -154,13 +154,22 @@ static bool can_hold_pointers(const base *b) {
   return b->space == SPACE_PRIVATE || b->space == SPACE_LOCAL;
 }
 
+// The leaf of an object in registers that holds the pointer; -1 where there is none. In a union it is
+// a number, as in memory, and there the object goes.
+static int64_t pointer_leaf(lowering *l, base *b, const pointer *p, int64_t disp, uint32_t offset) {
+  int64_t i = find_leaf(l, b, p, disp, VYRE_U64, offset);
+  if (i < 0 || b->type->leaves[i].type->kind == T_POINTER) return i;
+  note(l, &b->in_memory);
+  return -1;
+}
+
 static pointer load_pointer(lowering *l, const pointer *p, int64_t disp, uint32_t offset) {
   if (p->set->count != 1)
     lower_refuse(l, offset, "a pointer that is read through a pointer to several objects",
                  "keep the pointers in variables of their own");
   base *b = p->set->at[0];
   if (b->kind == B_VALUE || b->kind == B_VARS) {
-    int64_t i = find_leaf(l, b, p, disp, VYRE_U64, offset);
+    int64_t i = pointer_leaf(l, b, p, disp, offset);
     if (i < 0) return pointer_null(l);
     if (b->kind == B_VALUE) return b->cells[i].p ? *b->cells[i].p : pointer_null(l);
     watch(l, b);
@@ -196,10 +205,8 @@ static void store_pointer(lowering *l, const pointer *p, int64_t disp, const poi
     return;
   }
   if (b->kind == B_VARS) {
-    int64_t i = find_leaf(l, b, p, disp, VYRE_U64, offset);
+    int64_t i = pointer_leaf(l, b, p, disp, offset);
     if (i < 0) return;
-    if (!b->stored || !b->stored[i])
-      lower_refuse(l, offset, "a pointer stored over a number", "keep it in a pointer variable");
     hold(l, b->stored[i], v);
     ref index = pointer_index(l, v, 0);
     vyre_type type = (vyre_type)builder_inst(l->b, b->vars[i].v)->type;

@@ -8,6 +8,10 @@
 // CHECK: choose: ok
 // CHECK: private_ones: ok
 // CHECK: in_structures: ok
+// RUN: clcompare %s:in_union --grid 4 x=zeros:4 o=zeros:8 which=0
+// RUN: clcompare %s:in_union --grid 4 x=zeros:4 o=zeros:8 which=2
+// CHECK: in_union: ok
+// CHECK: in_union: ok
 kernel void ping_pong(int n, global float *a, global float *b) {
   int i = get_global_id(0);
   global float *from = a, *to = b;
@@ -62,4 +66,26 @@ kernel void in_structures(global const float *a, global const float *b, global f
   o[3 * get_global_id(0) + 1] = total(v);
   global const float *rows[3] = {a, b, a + 8};
   o[3 * get_global_id(0) + 2] = rows[i % 3][i];
+}
+
+// A pointer that is one of two kinds, in a structure that is passed on.
+typedef struct {
+  union {
+    global float4 *v;
+    global float *f;
+  } at;
+  int n;
+} with_union;
+void put_union(with_union *u, float x) {
+  u->at.f[1] = x;
+  u->n++;
+}
+kernel void in_union(global float4 *x, global float *o, int which) {
+  with_union u;
+  int i = get_global_id(0);
+  u.at.v = x + i;
+  u.n = 3;
+  put_union(&u, 7.0f);
+  if (i < which) u.at.f = o + 6;
+  o[i] = u.at.f[1] + u.n;
 }
