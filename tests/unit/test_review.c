@@ -207,6 +207,30 @@ static void the_fastest_is_taken(void **state) {
   check_learning((uint64_t[]){100000, 900000, 1000000}, "000000", "not-faster");
 }
 
+// What is told of a variant is what was measured of it: the figures of dispatches and of trials,
+// how far they spread, and how many there were.
+static void explained_figures_are_those_that_were_measured(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt);
+  char *told;
+  expect(k, usual, "0002", "optimized");
+  takes_ns[2] = 820000;
+  dispatch(k, usual);
+  assert_int_equal(vyre_kernel_explain(k, &told, NULL), VYRE_OK);
+  static const char *const wanted[] = {
+      "5 dispatches, mean 1524.000 us; learned\n",
+      "from 800.000 us +- 0.000 in 3 samples\n",
+      "not-faster   dispatches 2000.000 us +- 0.000 in 3 samples; trial 2000.000 us +- 0.000 in 3 ",
+      "not-faster   trial 900.000 us +- 0.000 in 3 samples; compiled in ",
+      "optimized    trial 800.000 us +- 0.000 in 3 samples; compiled in ",
+  };
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    if (!strstr(told, wanted[i])) fail_msg("`%s` is not in\n%s", wanted[i], told);
+  free(told);
+  finish(rt);
+}
+
 // ---- following ----------------------------------------------------------------------------------
 
 // Three slow runs may be chance; four are a change.
@@ -428,6 +452,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(learning_begins_when_it_may_pay),
       cmocka_unit_test(the_fastest_is_taken),
+      cmocka_unit_test(explained_figures_are_those_that_were_measured),
       cmocka_unit_test(what_becomes_slow_is_left),
       cmocka_unit_test(what_becomes_fast_is_found),
       cmocka_unit_test(a_time_limit_is_not_spent_on_trying_others),
