@@ -104,6 +104,13 @@ static const line lines[] = {
     {&devices_command, "reff", EXIT_ENVIRONMENT},
     {&conform_command, "--backend ref --count 3 --suite rows", EXIT_FINE},
     {&conform_command, "--backend ref --count 3 --suite rows --json", EXIT_FINE},
+    {&conform_command, "--backend ref --suite programs " SAXPY " " SCALE, EXIT_FINE},
+    {&conform_command, "--backend ref --suite programs --json " SAXPY, EXIT_FINE},
+    {&conform_command, SAXPY " no-such-file.vyre", EXIT_ENVIRONMENT},
+    {&conform_command, SAXPY " %/wrong.vyre --json", EXIT_INPUT},
+    {&conform_command, "--backend reff", EXIT_USAGE},
+    {&conform_command, "--replay %/nothing", EXIT_USAGE},
+    {&conform_command, "--replay %/nothing --backend ref", EXIT_ENVIRONMENT},
 };
 
 enum { WORDS = 16, ROOM = 2000 };

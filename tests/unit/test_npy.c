@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "../memory_sweep.h"
+
 // A file made of its parts; the header's length is filled in. The caller owns the bytes.
 static char *file_of(int version, const char *header, const void *data, size_t data_size,
                      size_t *size) {
@@ -129,6 +131,31 @@ static void any_nonzero_byte_is_true(void **state) {
   npy_free(&array);
 }
 
+// Whole, or not at all.
+static void encode_one(void) {
+  static const uint64_t shape[3] = {2, 1, 3};
+  static const float data[6] = {1, 2, 3, 4, 5, 6};
+  static char whole[400];
+  static size_t whole_size;
+  char *bytes;
+  size_t size;
+  vyre_error error;
+  vyre_status status = npy_encode(1, VYRE_F32, 3, shape, data, &bytes, &size, &error);
+  if (status != VYRE_OK) {
+    assert_int_equal(status, VYRE_ERROR_MEMORY);
+    return;
+  }
+  if (!whole_size) memcpy(whole, bytes, whole_size = size);
+  assert_int_equal(size, whole_size);
+  assert_memory_equal(bytes, whole, size);
+  free(bytes);
+}
+
+static void no_half_a_file_when_memory_runs_out(void **state) {
+  (void)state;
+  memory_sweep(encode_one, 2);
+}
+
 // Which file, then what is wrong with it, then what to do.
 static bool names_the_file(const vyre_error *error) {
   return !strncmp(error->message, "`x.npy` ", 8) && strstr(error->message, "Fix:");
@@ -236,6 +263,7 @@ int main(void) {
       cmocka_unit_test(big_endian_is_converted),
       cmocka_unit_test(fortran_order_is_converted),
       cmocka_unit_test(any_nonzero_byte_is_true),
+      cmocka_unit_test(no_half_a_file_when_memory_runs_out),
       cmocka_unit_test(bad_headers_are_refused),
       cmocka_unit_test(every_truncation_is_refused),
       cmocka_unit_test(strange_beginnings_are_refused),

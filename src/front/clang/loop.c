@@ -156,6 +156,19 @@ static bool is_never_negative(lowering *l, ref r) {
   return !type_is_signed(type);
 }
 
+static uint64_t largest_of(vyre_type type) {
+  return UINT64_MAX >> (64 - type_bits(type) + type_is_signed(type));
+}
+
+// x + 1; of the largest number it is that number, with which a loop ends one iteration too early
+// where it would go round for ever.
+static ref one_more(lowering *l, ref x) {
+  vyre_type type = e_type(l, x);
+  uint64_t bits, largest = largest_of(type);
+  if (e_is_const(l, x, &bits)) return bits == largest ? x : e_add_const(l, x, 1);
+  return e_add_const(l, e_binary(l, VYRE_OP_MIN, x, e_const(l, type, largest - 1)), 1);
+}
+
 static bool plan_up(lowering *l, const counting *c, count_plan *plan) {
   vyre_type own = c->counter->type->scalar;
   plan->type = c->compared->scalar;
@@ -164,7 +177,7 @@ static bool plan_up(lowering *l, const counting *c, count_plan *plan) {
   if (type_is_signed(own) && !type_is_signed(plan->type) && !is_never_negative(l, lo)) return false;
   plan->lo = e_convert(l, plan->type, lo);
   plan->hi = e_convert(l, plan->type, rvalue_scalar(l, c->hi));
-  if (c->is_inclusive) plan->hi = e_add_const(l, plan->hi, 1);
+  if (c->is_inclusive) plan->hi = one_more(l, plan->hi);
   return true;
 }
 
@@ -184,9 +197,9 @@ static bool plan_down(lowering *l, const counting *c, count_plan *plan) {
   plan->is_down = true;
   plan->start = start;
   ref end = e_convert(l, own, rvalue_scalar(l, c->hi));
-  if (!c->is_inclusive) end = e_add_const(l, end, 1);
+  if (!c->is_inclusive) end = one_more(l, end);
   plan->lo = end;
-  plan->hi = e_add_const(l, start, 1);
+  plan->hi = one_more(l, start);
   return true;
 }
 
