@@ -135,6 +135,7 @@ static void print_lane(strbuf *out, const item *i, uint32_t lane, const conversi
   if (is_whole) strcat(format, "ll");
   strncat(format, &c->letter, 1);
   long long whole = whole_number(i, lane, c, strchr("dic", c->letter) != NULL);
+  if (c->letter == 'c' && !(unsigned char)whole) return; // it would end the text
   double number = float_number(i, lane);
 #define PRINT(x)                                                                                   \
   do {                                                                                             \

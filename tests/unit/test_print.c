@@ -137,12 +137,25 @@ static void any_words_are_read(void **state) {
   }
 }
 
+// The text goes on behind it.
+static void a_character_that_is_zero_is_left_out(void **state) {
+  (void)state;
+  page p = {0};
+  begin(&p, 0, 0, 0, "a%cb%cc%5cd\n");
+  add_bits(&p, PRINT_INTEGER, 0);
+  add_bits(&p, PRINT_INTEGER, 'x');
+  add_bits(&p, PRINT_INTEGER, 256);
+  begin(&p, 1, 0, 0, "next");
+  expect(&p, ROOM, "abxcd\nnext", false);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_print_as_in_c),
       cmocka_unit_test(invocations_are_in_order),
       cmocka_unit_test(what_does_not_fit_is_left),
       cmocka_unit_test(any_words_are_read),
+      cmocka_unit_test(a_character_that_is_zero_is_left_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
