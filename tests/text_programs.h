@@ -7,7 +7,7 @@
 #ifndef VYRE_TESTS_TEXT_PROGRAMS_H
 #define VYRE_TESTS_TEXT_PROGRAMS_H
 
-#include "conform/random.h"
+#include "base/random.h"
 #include "ir/types.h"
 
 #include <stdint.h>

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/number.h"
-#include "conform/random.h"
+#include "base/random.h"
 
 #include <string.h>
 

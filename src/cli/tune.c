@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/measure.h"
 #include "cli/show.h"
+#include "cli/tune_replay.h"
 #include "runtime/sweep.h"
 
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 static const args_option tune_options[] = {
     MEASURE_OPTIONS,
+    TUNE_SEARCH_OPTIONS,
     {'a', "again", NULL},
     {0, NULL, NULL},
 };
@@ -153,6 +155,7 @@ static vyre_status tune(measure *m, bool again, vyre_error *error) {
 
 static int run(cli *c, int argc, char **argv) {
   measure m = {.cli = c, .rounds = TRIAL_ROUNDS};
+  tune_search searching = {.strategy = SEARCH_MODEL};
   bool again = false, ok = true;
   vyre_error error;
   int code = EXIT_USAGE;
@@ -160,7 +163,12 @@ static int run(cli *c, int argc, char **argv) {
   a.takes_build = true;
   for (int letter; ok && (letter = args_next(&a)) != ARGS_END;) {
     again |= letter == 'a';
-    ok = letter == 'a' || measure_option(&m, &a, letter);
+    bool is_search = tune_search_option(&searching, &a, letter, &ok);
+    if (!is_search) ok = letter == 'a' || measure_option(&m, &a, letter);
+  }
+  if (ok && searching.replay) {
+    code = tune_replay(c, &searching);
+    ok = false;
   }
   if (ok && !m.file) cli_usage(c, "no program is named. Fix: run `vyre tune FILE NAME=SPEC ...`");
   if (ok && m.file) {
@@ -169,6 +177,7 @@ static int run(cli *c, int argc, char **argv) {
     code = measure_exit(&m, status, &error);
   }
   measure_end(&m);
+  tune_search_fini(&searching);
   return code;
 }
 

@@ -8,7 +8,7 @@
 #ifndef VYRE_CONFORM_GENERATE_H
 #define VYRE_CONFORM_GENERATE_H
 
-#include "conform/random.h"
+#include "base/random.h"
 #include "conform/trial.h"
 
 typedef struct generate_options {

@@ -15,7 +15,7 @@
 #ifndef VYRE_CONFORM_SHAPES_STATE_H
 #define VYRE_CONFORM_SHAPES_STATE_H
 
-#include "conform/random.h"
+#include "base/random.h"
 #include "conform/shapes.h"
 #include "base/vec.h"
 #include "ir/builder.h"

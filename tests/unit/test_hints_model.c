@@ -2,7 +2,7 @@
 //
 // The table of hints beside a plain model of it: after every step of a long random history both
 // have the same regions in the same order with the same sums, and have lost the same.
-#include "conform/random.h"
+#include "base/random.h"
 #include "profile/hints.h"
 
 #include <setjmp.h>

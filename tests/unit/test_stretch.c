@@ -3,7 +3,7 @@
 // The calculus of stretches with words of 3 to 8 bits, against its definitions: all pairs of small
 // forms, and random ones of every width. `make prove` does more of the same, and 64 bits.
 #include "../stretch_check.h"
-#include "conform/random.h"
+#include "base/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The random numbers behind generated programs and inputs: splitmix64, the same on every machine.
-// Calls have side effects, so two of them never stand in one expression: a compiler may evaluate
-// operands in any order. The state belongs to its caller.
-#ifndef VYRE_CONFORM_RANDOM_H
-#define VYRE_CONFORM_RANDOM_H
+// The random numbers behind generated programs, inputs and searches: splitmix64, the same on every
+// machine. Calls have side effects, so two of them never stand in one expression: a compiler may
+// evaluate operands in any order. The state belongs to its caller.
+#ifndef VYRE_BASE_RANDOM_H
+#define VYRE_BASE_RANDOM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +28,11 @@ static inline uint32_t random_below(random_state *r, uint32_t count) {
 // lo <= result <= hi
 static inline uint32_t random_range(random_state *r, uint32_t lo, uint32_t hi) {
   return lo + random_below(r, hi - lo + 1);
+}
+
+// 0 <= result < 1
+static inline double random_unit(random_state *r) {
+  return (double)(random_bits(r) >> 11) * 0x1p-53;
 }
 
 static inline bool random_chance(random_state *r, uint32_t percent) {
