@@ -36,7 +36,7 @@ _vyre() {
   compile) options="--emit --list --no-opt --output --width --quick --polled --remarks --lines --workgroup --language" ;;
   conform) options="--backend --device --seed --count --seconds --suite --shrink --replay --out" ;;
   certify) options="--backend --default --rounds --grid --language --dry-run" ;;
-  tune) options="--backend --again --rounds --grid --language --dry-run" ;;
+  tune) options="--backend --again --rounds --grid --language --dry-run --tunable --where --space --workgroup --strategy --evaluations --seconds --seed --results --report --replay --prior --seeds" ;;
   profile) options="--yes" ;;
   run) options="--print --out --grid --workgroup --backend --repeat --explain --timeout --fuel --threads --language" ;;
   *) options="" ;;

@@ -30,7 +30,7 @@ bool measure_was_stopped(void) {
 }
 
 // A second Ctrl-C ends the process as usual.
-static void catch_stop(void) {
+void measure_catch_stop(void) {
   struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
   sigaction(SIGINT, &action, NULL);
 }
@@ -50,6 +50,12 @@ static bool read_backend(measure *m, const args *a) {
   return false;
 }
 
+bool measure_set_grid(measure *m, const args *a) {
+  m->grid_count = 1;
+  for (const char *p = a->value; *p; p++) m->grid_count += *p == ',';
+  return args_extents(a, "--grid", max_extent, 1, m->grid);
+}
+
 bool measure_option(measure *m, const args *a, int letter) {
   bool ok;
   switch (letter) {
@@ -57,9 +63,8 @@ bool measure_option(measure *m, const args *a, int letter) {
   case 'r': return read_rounds(m, a);
   case 'N': m->is_dry = true; return true;
   case 'g':
-    m->grid_count = 1;
-    for (const char *p = a->value; *p; p++) m->grid_count += *p == ',';
-    return args_extents(a, "--grid", max_extent, 1, m->grid);
+    m->grid_text = strchr(a->value, '{') ? a->value : NULL;
+    return m->grid_text || measure_set_grid(m, a);
   case SOURCE_LANGUAGE: return source_take(&m->source, a, letter, &ok) && ok;
   case ARGS_BUILD: source_add_option(&m->source, a->value); return true;
   case ARGS_WORD:
@@ -118,11 +123,15 @@ static vyre_status ask_reference(measure *m, vyre_error *error) {
   return status;
 }
 
-vyre_status measure_begin(measure *m, vyre_error *error) {
-  catch_stop();
-  m->notes = cli_notes();
+vyre_status measure_load(measure *m, vyre_error *error) {
   vyre_status status = load(m, error);
-  if (status == VYRE_OK) status = take_inputs(m, error);
+  return status == VYRE_OK ? take_inputs(m, error) : status;
+}
+
+vyre_status measure_begin(measure *m, vyre_error *error) {
+  measure_catch_stop();
+  m->notes = cli_notes();
+  vyre_status status = measure_load(m, error);
   if (status == VYRE_OK) status = ask_reference(m, error);
   if (status != VYRE_OK || m->is_dry) return status;
   vyre_error why;

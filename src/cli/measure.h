@@ -25,6 +25,7 @@ typedef struct measure {
   source_words source;
   vec(char *) words;
   vec(const char *) backends; // empty: all
+  const char *grid_text;      // --grid with braces, which only tunables give a value; or NULL
   uint64_t grid[3], rounds;
   uint32_t grid_count;
   bool is_dry;
@@ -41,9 +42,15 @@ typedef struct measure {
   uint32_t done, expected_runs;
 } measure;
 
+// Extents such as 640,480; false when they are wrong, after a message.
+bool measure_set_grid(measure *m, const args *a);
 // Takes one option or word; false when it was wrong, after a message.
 bool measure_option(measure *m, const args *a, int letter);
-// Loads, binds, copies the inputs, runs the reference on them and opens the store.
+// Ends measuring at Ctrl-C instead of the process.
+void measure_catch_stop(void);
+// Loads, binds and copies the inputs.
+vyre_status measure_load(measure *m, vyre_error *error);
+// The same; and runs the reference on them and opens the store.
 vyre_status measure_begin(measure *m, vyre_error *error);
 void measure_end(measure *m);
 

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/measure.h"
 #include "cli/show.h"
-#include "cli/tune_replay.h"
+#include "cli/tune_space.h"
 #include "runtime/sweep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_SOURCE = 64 << 20 };
+
 static const args_option tune_options[] = {
-    MEASURE_OPTIONS,
-    TUNE_SEARCH_OPTIONS,
-    {'a', "again", NULL},
-    {0, NULL, NULL},
+    MEASURE_OPTIONS,      TUNE_SEARCH_OPTIONS,
+    TUNABLES_OPTIONS,     {'w', "workgroup", "extents such as 64,1,1"},
+    {'a', "again", NULL}, {0, NULL, NULL},
 };
 
 // ---- showing ------------------------------------------------------------------------------------
@@ -153,45 +155,110 @@ static vyre_status tune(measure *m, bool again, vyre_error *error) {
   return status;
 }
 
+// What the words of the command line say.
+typedef struct words {
+  measure m;
+  tune_search how;
+  tunables tunables;
+  const char *workgroup;
+  bool again;
+} words;
+
+// With braces it is known when a configuration is.
+static bool read_workgroup(words *w, const args *a) {
+  uint64_t extents[3];
+  w->workgroup = a->value;
+  if (strchr(a->value, '{')) return true;
+  if (!args_extents(a, "--workgroup", UINT32_MAX, 1, extents)) return false;
+  for (int i = 0; i < 3; i++) w->m.source.workgroup[i] = (uint32_t)extents[i];
+  return true;
+}
+
+static bool read_word(words *w, const args *a, int letter) {
+  bool ok;
+  if (tune_search_option(&w->how, a, letter, &ok)) return ok;
+  if (tunables_option(&w->tunables, letter, a->value, &ok)) return ok;
+  if (letter == 'w') return read_workgroup(w, a);
+  if (letter == 'a') w->again = true;
+  return letter == 'a' || measure_option(&w->m, a, letter);
+}
+
+// The file's text, for what it declares: FILE may have an entry after a colon.
+static vyre_status read_source(const char *file, char **text, size_t *size, vyre_error *error) {
+  const char *slash = strrchr(file, '/'), *colon = strrchr(file, ':');
+  size_t length = colon && (!slash || colon > slash) ? (size_t)(colon - file) : strlen(file);
+  char *path = strndup(file, length);
+  if (!path) return error_out_of_memory(error);
+  vyre_status status = file_read(path, MOST_SOURCE, text, size, error);
+  free(path);
+  return status;
+}
+
+// Over what was declared or given, or over launch shapes where nothing was.
+static vyre_status tune_file(words *w, vyre_error *error) {
+  char *text = NULL;
+  size_t size = 0;
+  bool is_file = strcmp(w->m.file, "-") && read_source(w->m.file, &text, &size, error) == VYRE_OK;
+  vyre_status status;
+  if (is_file && tunables_are_there(&w->tunables, text, size)) {
+    status = tune_space(&(tune_space_request){.m = &w->m,
+                                              .how = &w->how,
+                                              .tunables = &w->tunables,
+                                              .workgroup = w->workgroup,
+                                              .source = text,
+                                              .size = size,
+                                              .again = w->again},
+                        error);
+  } else {
+    status = measure_begin(&w->m, error);
+    if (status == VYRE_OK) status = tune(&w->m, w->again, error);
+  }
+  free(text);
+  return status;
+}
+
 static int run(cli *c, int argc, char **argv) {
-  measure m = {.cli = c, .rounds = TRIAL_ROUNDS};
-  tune_search searching = {.strategy = SEARCH_MODEL};
-  bool again = false, ok = true;
+  words w = {.m = {.cli = c, .rounds = TRIAL_ROUNDS}, .how = {.strategy = SEARCH_MODEL}};
+  bool ok = true;
   vyre_error error;
   int code = EXIT_USAGE;
   args a = args_begin(c, tune_options, argc, argv);
   a.takes_build = true;
-  for (int letter; ok && (letter = args_next(&a)) != ARGS_END;) {
-    again |= letter == 'a';
-    bool is_search = tune_search_option(&searching, &a, letter, &ok);
-    if (!is_search) ok = letter == 'a' || measure_option(&m, &a, letter);
-  }
-  if (ok && searching.replay) {
-    code = tune_replay(c, &searching);
-    ok = false;
-  }
-  if (ok && !m.file) cli_usage(c, "no program is named. Fix: run `vyre tune FILE NAME=SPEC ...`");
-  if (ok && m.file) {
-    vyre_status status = measure_begin(&m, &error);
-    if (status == VYRE_OK) status = tune(&m, again, &error);
-    code = measure_exit(&m, status, &error);
-  }
-  measure_end(&m);
-  tune_search_fini(&searching);
+  for (int letter; ok && (letter = args_next(&a)) != ARGS_END;) ok = read_word(&w, &a, letter);
+  if (ok && !w.how.replay && !w.m.file)
+    cli_usage(c, "no program is named. Fix: run `vyre tune FILE NAME=SPEC ...`");
+  else if (ok && w.how.replay)
+    code = tune_replay(c, &w.how);
+  else if (ok)
+    code = measure_exit(&w.m, tune_file(&w, &error), &error);
+  measure_end(&w.m);
+  tune_search_fini(&w.how);
+  tunables_fini(&w.tunables);
   return code;
 }
 
 const command tune_command = {
-    "tune", "measure which launch shape is fastest, and keep it",
+    "tune", "measure which launch shape or configuration is fastest, and keep it",
     "usage: vyre tune FILE[:ENTRY] [NAME=SPEC ...] [options]\n"
+    "       vyre tune --replay FILE.csv [options]\n"
     "\n"
-    "Tries workgroups of 32 to 1024 invocations, along one axis and folded over two or three, on\n"
-    "every backend with the given arguments (NAME=SPEC as in `vyre run`). Only elastic regions\n"
-    "have a launch shape to choose. Each shape's result is compared with the reference first;\n"
-    "then they are timed in turn, and one replaces the declared shape when it is faster by more\n"
-    "than 2 % and more than the noise. Samples of earlier runs are taken from the evidence\n"
-    "instead of being measured again. The decision goes to a file per device below tuner/ in the\n"
-    "cache directory, and the runtime uses it. Ctrl-C decides with what was measured.\n"
+    "Without tunables: tries workgroups of 32 to 1024 invocations, along one axis and folded over\n"
+    "two or three, on every backend with the given arguments (NAME=SPEC as in `vyre run`). Only\n"
+    "elastic regions have a launch shape to choose. Each shape's result is compared with the\n"
+    "reference first; then they are timed in turn, and one replaces the declared shape when it is\n"
+    "faster by more than 2 % and more than the noise. Samples of earlier runs are taken from the\n"
+    "evidence instead of being measured again. The decision goes to a file per device below "
+    "tuner/\n"
+    "in the cache directory, and the runtime uses it.\n"
+    "\n"
+    "With tunables, given here or declared in the source by lines such as\n"
+    "  // vyre tunable TILE in 4, 8, 16 where TILE * TILE <= 256\n"
+    "a search chooses configurations to evaluate. Each name is a macro of OpenCL C, and what\n"
+    "stands in braces in other words is computed from them: tile=local:{TILE * TILE * 4}. A\n"
+    "configuration must give what a plain compile of it gives. Results are kept as they come: the\n"
+    "next run goes on where this one ended. docs/TUNING.md has more.\n"
+    "\n"
+    "Ctrl-C decides with what was measured.\n"
     "\n"
     "options:\n"
     "  -b, --backend ID    only this one; may be given several times\n"
@@ -201,10 +268,31 @@ const command tune_command = {
     "      --language NAME what FILE is written in, where its name does not say\n"
     "      --dry-run       write nothing\n"
     "      --json          the same as JSON\n"
+    "with tunables:\n"
+    "      --tunable NAME=V1,V2,...   may be given several times; those of the source do not "
+    "count\n"
+    "      --where EXPR    a constraint: TILE * TILE <= 256 and N % TILE == 0\n"
+    "      --space FILE    tunables and constraints from a T1 file (JSON)\n"
+    "  -w, --workgroup X[,Y[,Z]]      of OpenCL C, where the kernel does not say\n"
+    "      --strategy S    model (the usual), random, exhaustive or annealing\n"
+    "      --evaluations N at most so many (a tenth of the space, 20 to 200)\n"
+    "      --seconds SECONDS  begin no evaluation after that long\n"
+    "      --seed N        of what is chosen at random (0)\n"
+    "      --results FILE  keep results there, in the T4 format (JSON), instead of the cache\n"
+    "      --report FILE   write the course of the search there (CSV)\n"
+    "replayed:\n"
+    "      --replay FILE   a space that was measured whole (CSV, the time last): how a search "
+    "does\n"
+    "      --prior FILE    times of the same space on another device; may be given several times\n"
+    "      --seeds N       repeat with N seeds, from --seed on (1)\n"
     "\n"
-    "exit status: 0; 1 the program has nothing to tune; 3 environment; 130 stopped by Ctrl-C\n"
+    "exit status: 0; 1 there is nothing to tune, or all failed; 3 environment; 130 stopped by "
+    "Ctrl-C\n"
     "\n"
     "examples:\n"
     "  vyre tune saxpy.vyre a=2 x=rand:1000000 y=ones:1000000\n"
-    "  vyre tune blur.cl:rows src=rand:65536 dst=zeros:65536 --grid 256,256 --backend cpu\n",
+    "  vyre tune blur.cl:rows src=rand:65536 dst=zeros:65536 --grid 256,256 --backend cpu\n"
+    "  vyre tune mm.cl a=rand:65536 b=rand:65536 c=zeros:65536 n=256 --grid 256,256 \\\n"
+    "    --tunable TILE=4,8,16,32 --tunable UNROLL=1,2,4 --where 'UNROLL <= TILE'\n"
+    "  vyre tune --replay convolution-A100.csv --prior convolution-A4000.csv --seeds 100 --json\n",
     run};

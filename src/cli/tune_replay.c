@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
+#include "cli/tuning_results.h"
 #include "policy/recorded.h"
 
 #include <math.h>
@@ -44,6 +46,15 @@ bool tune_search_option(tune_search *t, const args *a, int letter, bool *ok) {
   case 'E': *ok = read_count(a, "--evaluations", MOST_EVALUATIONS, &t->evaluations); return true;
   case 'S': *ok = read_count(a, "--seeds", MOST_SEEDS, &t->seeds); return true;
   case 'J': *ok = args_u64(a, "--seed", &t->seed); return true;
+  case 'U': *ok = args_seconds(a, "--seconds", &t->budget_ns); return true;
+  case 'O':
+    t->results = a->value;
+    *ok = true;
+    return true;
+  case 'C':
+    t->report = a->value;
+    *ok = true;
+    return true;
   case 'K':
     *ok = t->priors.count < SEARCH_PRIORS && vec_push(&t->priors, a->value);
     if (!*ok) cli_usage(a->cli, "there may be %d times --prior", SEARCH_PRIORS);
@@ -134,21 +145,6 @@ static uint32_t best_asked(const replay *r) {
   return best;
 }
 
-static json_t *config_json(const replay *r, uint32_t config) {
-  const space *s = &r->recorded.space;
-  json_t *o = json_object();
-  for (uint32_t i = 0; i < s->param_count; i++) {
-    const space_param *p = &s->params[i];
-    uint16_t value = space_row(s, config)[i];
-    bool is_whole = p->is_numeric && p->numbers[value] == floor(p->numbers[value]);
-    json_object_set_new(o, p->name,
-                        is_whole        ? json_integer((json_int_t)p->numbers[value])
-                        : p->is_numeric ? json_real(p->numbers[value])
-                                        : cli_text(p->values[value]));
-  }
-  return o;
-}
-
 static int show_json(const replay *r, const tune_search *t) {
   json_t *fractions = json_object(), *curve = json_array(), *asked = json_array();
   for (int i = 0; i < MARKS; i++) {
@@ -161,41 +157,51 @@ static int show_json(const replay *r, const tune_search *t) {
   for (uint32_t i = 0; i < r->count && r->seeds == 1; i++) {
     double time = r->recorded.times[r->asked[i]];
     json_array_append_new(asked,
-                          json_pack("{s:o, s:o}", "configuration", config_json(r, r->asked[i]),
+                          json_pack("{s:o, s:o}", "configuration",
+                                    tuning_configuration_json(&r->recorded.space, r->asked[i]),
                                     "time", isnan(time) ? json_null() : json_real(time)));
   }
   uint32_t best = best_asked(r);
-  json_t *o =
-      json_pack("{s:s, s:s, s:i, s:I, s:i, s:i, s:i, s:f, s:o, s:f, s:o, s:o, s:f}", "replay",
-                t->replay, "strategy", search_strategy_name(t->strategy), "seeds", (int)r->seeds,
-                "seed", (json_int_t)t->seed, "priors", (int)r->options.prior_count,
-                "configurations", (int)r->recorded.space.count, "evaluations", (int)r->count,
-                "optimum", r->recorded.optimum, "fractions", fractions, "worst_seed", r->worst_last,
-                "curve", curve, "best", config_json(r, best), "best_time", r->recorded.times[best]);
+  json_t *o = json_pack(
+      "{s:s, s:s, s:i, s:I, s:i, s:i, s:i, s:f, s:o, s:f, s:o, s:o, s:f}", "replay", t->replay,
+      "strategy", search_strategy_name(t->strategy), "seeds", (int)r->seeds, "seed",
+      (json_int_t)t->seed, "priors", (int)r->options.prior_count, "configurations",
+      (int)r->recorded.space.count, "evaluations", (int)r->count, "optimum", r->recorded.optimum,
+      "fractions", fractions, "worst_seed", r->worst_last, "curve", curve, "best",
+      tuning_configuration_json(&r->recorded.space, best), "best_time", r->recorded.times[best]);
   if (r->seeds == 1) json_object_set(o, "asked", asked);
   json_decref(asked);
   return cli_json(o);
 }
 
+static void show_mark(const replay *r, uint32_t count) {
+  char fraction[16];
+  format_text(fraction, sizeof fraction, "%.3f", r->mean[count - 1]);
+  printf("  %11u   %s\n", count, fraction);
+}
+
 static int show_text(const replay *r, const tune_search *t) {
   const space *s = &r->recorded.space;
-  printf("%s: %u parameters, %u configurations; the best takes %g\n", t->replay, s->param_count,
-         s->count, r->recorded.optimum);
+  char time[32];
+  format_text(time, sizeof time, "%g", r->recorded.optimum);
+  printf("%s: %u parameters, %u configurations; the best takes %s\n", t->replay, s->param_count,
+         s->count, time);
   printf("%s search, %u seed%s", search_strategy_name(t->strategy), r->seeds,
          r->seeds == 1 ? "" : "s");
   if (r->options.prior_count) printf(", times of %u others known", r->options.prior_count);
   printf("\n  evaluations   fraction of the optimum\n");
   for (int i = 0; i < MARKS; i++)
-    if (marks[i] <= r->count) printf("  %11u   %.3f\n", marks[i], r->mean[marks[i] - 1]);
+    if (marks[i] <= r->count) show_mark(r, marks[i]);
   bool is_mark = false;
   for (int i = 0; i < MARKS; i++) is_mark |= marks[i] == r->count;
-  if (!is_mark) printf("  %11u   %.3f\n", r->count, r->mean[r->count - 1]);
+  if (!is_mark) show_mark(r, r->count);
   uint32_t best = best_asked(r);
   printf("best found%s:", r->seeds == 1 ? "" : " with the last seed");
   for (uint32_t i = 0; i < s->param_count; i++)
     if (s->params[i].count > 1)
       printf(" %s=%s", s->params[i].name, s->params[i].values[space_row(s, best)[i]]);
-  printf(" takes %g\n", r->recorded.times[best]);
+  format_text(time, sizeof time, "%g", r->recorded.times[best]);
+  printf(" takes %s\n", time);
   return EXIT_FINE;
 }
 

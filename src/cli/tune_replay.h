@@ -14,14 +14,20 @@ typedef struct tune_search {
   vec(const char *) priors;
   search_strategy strategy;
   uint64_t evaluations, seeds, seed; // 0 evaluations: as many as usual
+  // Of searches that measure.
+  uint64_t budget_ns;  // 0: none
+  const char *results; // where they are kept; NULL: in the cache
+  const char *report;  // where the course of the search is written; NULL: nowhere
 } tune_search;
 
-// The letters A, E, J, K, P and S are taken.
+// The letters A, C, E, J, K, O, P, S and U are taken.
 #define TUNE_SEARCH_OPTIONS                                                                        \
   {'P', "replay", "FILE.csv"}, {'K', "prior", "FILE.csv"},                                         \
       {'A', "strategy", "model, random, exhaustive or annealing"},                                 \
-      {'E', "evaluations", "a number of configurations"}, {'S', "seeds", "a number of repeats"}, { \
-    'J', "seed", "a number"                                                                        \
+      {'E', "evaluations", "a number of configurations"}, {'S', "seeds", "a number of repeats"},   \
+      {'J', "seed", "a number"}, {'U', "seconds", "a number of seconds"},                          \
+      {'O', "results", "FILE.json"}, {                                                             \
+    'C', "report", "FILE.csv"                                                                      \
   }
 
 // Takes one option; *ok is false when its value is wrong, and that was said.

@@ -77,10 +77,6 @@ double gauss_spread(const gauss *g, uint32_t point) {
   return g->deviation * sqrt(v > 1e-8 ? v : 1e-8);
 }
 
-double gauss_scale(const gauss *g, uint32_t feature) {
-  return g->scale[feature];
-}
-
 // ---- correlation --------------------------------------------------------------------------------
 
 static double correlation(const gauss *g, uint32_t a, uint32_t b) {

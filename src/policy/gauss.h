@@ -31,7 +31,5 @@ bool gauss_update(gauss *g, const double *values);
 // Of every point; valid until the next update.
 const float *gauss_mean(const gauss *g);
 double gauss_spread(const gauss *g, uint32_t point); // the standard deviation
-// How much each feature matters: the inverse of the length over which values change.
-double gauss_scale(const gauss *g, uint32_t feature);
 
 #endif

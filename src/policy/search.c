@@ -22,8 +22,9 @@ bool search_any(search *s, uint32_t *config) {
 }
 
 static bool ask_in_order(search *s, uint32_t *config) {
+  while (s->next < s->space->count && s->is_asked[s->next]) s->next++;
   *config = s->next;
-  return s->next++ < s->space->count;
+  return s->next < s->space->count;
 }
 
 static bool ask_annealing(search *s, uint32_t *config) {

@@ -292,7 +292,7 @@ static double apply(where_op op, double a, double b) {
   }
 }
 
-bool space_where_holds(const space_where *w, const double *values) {
+double space_where_value(const space_where *w, const double *values) {
   double found[WHERE_NODES] = {0};
   for (uint32_t i = 0; i < w->count; i++) {
     const where_node *n = &w->nodes[i];
@@ -300,5 +300,9 @@ bool space_where_holds(const space_where *w, const double *values) {
                : n->op == WHERE_PARAM ? values[n->left]
                                       : apply(n->op, found[n->left], found[n->right]);
   }
-  return is_true(found[w->count - 1]);
+  return found[w->count - 1];
+}
+
+bool space_where_holds(const space_where *w, const double *values) {
+  return is_true(space_where_value(w, values));
 }

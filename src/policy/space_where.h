@@ -23,6 +23,7 @@ vyre_status space_where_parse(const char *text, size_t size, where_find find, co
                               space_where *out, vyre_error *error);
 void space_where_fini(space_where *w);
 // `values` holds one number per parameter.
+double space_where_value(const space_where *w, const double *values);
 bool space_where_holds(const space_where *w, const double *values);
 
 #endif

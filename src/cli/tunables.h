@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// The space that a program is tuned over: --tunable NAME=V1,V2,... and --where EXPR on the command
+// line, lines of the source such as
+//   // vyre tunable TILE in 4, 8, 16, 32 where TILE * TILE <= 1024
+// or a file in the T1 format of the autotuning community (ConfigurationSpace with TuningParameters
+// and Conditions). A name becomes a macro of OpenCL C, and can stand in braces in words of the
+// command: `tile=local:{TILE * TILE * 4}`. One thread.
+#ifndef VYRE_CLI_TUNABLES_H
+#define VYRE_CLI_TUNABLES_H
+
+#include "base/vec.h"
+#include "cli/args.h"
+#include "policy/space.h"
+
+typedef struct tunables {
+  vec(const char *) given;  // NAME=V1,V2
+  vec(const char *) wheres; // expressions
+  const char *file;         // T1; NULL: none
+} tunables;
+
+// The letters Q, V and X are taken.
+#define TUNABLES_OPTIONS                                                                           \
+  {'V', "tunable", "NAME=VALUE,VALUE,..."}, {'X', "where", "an expression"}, {                     \
+    'Q', "space", "FILE.json"                                                                      \
+  }
+
+bool tunables_option(tunables *t, int letter, const char *value, bool *ok);
+void tunables_fini(tunables *t);
+
+// Whether there are any, on the command line or in the source.
+bool tunables_are_there(const tunables *t, const char *source, size_t size);
+vyre_status tunables_space(const tunables *t, const char *source, size_t size, space *out,
+                           vyre_error *error);
+
+// The text with what stands in braces replaced by its value in a configuration; the caller frees.
+vyre_status tunables_substitute(const space *s, uint32_t config, const char *text, char **out,
+                                vyre_error *error);
+
+#endif
