@@ -5,6 +5,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/opencl/opencl.h"
 #include "backend/ref/ref.h"
+#include "backend/vulkan/vulkan.h"
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -22,6 +23,7 @@
 static const backend *const listed[] = {
     &cpu_backend,
     &opencl_backend,
+    &vulkan_backend,
     &ref_backend,
     &c_backend,
 };

@@ -4,7 +4,7 @@
 // come back and say that it passed. How soon is measured by nobody here: what does not come back is
 // ended by the runner.
 #include "backend/backend.h"
-#include "backend/opencl/pieces.h"
+#include "backend/pieces.h"
 #include "base/clock.h"
 #include "base/limited.h"
 #include "base/strbuf.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/opencl/emit.h"
 
-#include "backend/opencl/traits.h"
+#include "backend/traits.h"
 #include "backend/spell/spell.h"
 #include "base/error.h"
 #include "base/format.h"

@@ -2,7 +2,7 @@
 #include "backend/opencl/instance.h"
 
 #include "backend/opencl/opencl.h"
-#include "backend/opencl/pieces.h"
+#include "backend/pieces.h"
 #include "backend/opencl/residency.h"
 #include "base/clock.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backend/opencl/pieces.h"
+#include "backend/pieces.h"
 
 void pieces_begin(pieces *p, const size_t global[3], const size_t local[3], uint64_t most) {
   *p = (pieces){.is_over = false};

@@ -2,8 +2,8 @@
 //
 // A grid cut into pieces of bounded work, so that a device that was told to stop is asked again
 // between them. Pure functions on the caller's storage; any thread.
-#ifndef VYRE_BACKEND_OPENCL_PIECES_H
-#define VYRE_BACKEND_OPENCL_PIECES_H
+#ifndef VYRE_BACKEND_PIECES_H
+#define VYRE_BACKEND_PIECES_H
 
 #include <stdbool.h>
 #include <stddef.h>

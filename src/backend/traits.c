@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backend/opencl/traits.h"
+#include "backend/traits.h"
 
 #include "ir/eval.h"
 #include "ir/limits.h"

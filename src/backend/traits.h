@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What decides how a region is built and launched. Pure functions: any thread.
-#ifndef VYRE_BACKEND_OPENCL_TRAITS_H
-#define VYRE_BACKEND_OPENCL_TRAITS_H
+#ifndef VYRE_BACKEND_TRAITS_H
+#define VYRE_BACKEND_TRAITS_H
 
 #include "ir/program.h"
 

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: MIT
+#include "backend/vulkan/runner.h"
+
+#include "backend/pieces.h"
+#include "backend/vulkan/record.h"
+#include "backend/vulkan/residency.h"
+#include "backend/vulkan/vulkan.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "lower/storage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLAGS_BYTES = RECORD_NONE_OFFSET + RECORD_NONE_BYTES };
+
+// How long a device that was told to stop may go on, when it uses no memory of the caller.
+#define GRACE_NS 2000000000u
+
+// What is submitted at once under a time limit. A device that was told to stop still goes through
+// the invocations of what was submitted, each of which takes about a nanosecond to leave.
+#define PIECE_INVOCATIONS ((uint64_t)1 << 22)
+
+// ---- life ---------------------------------------------------------------------------------------
+
+static VkResult make_descriptors(runner *i) {
+  vulkan_device *d = i->device;
+  const vulkan_source *s = &i->build->source;
+  uint32_t storage = 0, uniform = 0, count = s->shader_count;
+  for (uint32_t r = 0; r < count; r++) {
+    storage += s->shaders[r].use_count + s->is_polled;
+    uniform += s->shaders[r].has_uniform;
+  }
+  VkDescriptorPoolSize sizes[] = {
+      {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, storage ? storage : 1},
+      {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, uniform ? uniform : 1}};
+  VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                     .maxSets = count ? count : 1,
+                                     .poolSizeCount = 2,
+                                     .pPoolSizes = sizes};
+  VkResult code = d->vk.CreateDescriptorPool(d->handle, &info, NULL, &i->descriptors);
+  for (uint32_t r = 0; r < count && code == VK_SUCCESS; r++) {
+    VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                       .descriptorPool = i->descriptors,
+                                       .descriptorSetCount = 1,
+                                       .pSetLayouts = &i->build->regions[r].bindings};
+    code = d->vk.AllocateDescriptorSets(d->handle, &set, &i->sets[r]);
+  }
+  return code;
+}
+
+static VkResult make_commands(runner *i) {
+  vulkan_device *d = i->device;
+  VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                  .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                  .queueFamilyIndex = d->queue_family};
+  VkResult code = d->vk.CreateCommandPool(d->handle, &pool, NULL, &i->commands);
+  if (code != VK_SUCCESS) return code;
+  VkCommandBufferAllocateInfo one = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                     .commandPool = i->commands,
+                                     .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                     .commandBufferCount = 1};
+  VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                   .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                   .queryCount = i->program->region_count + 1};
+  code = d->vk.AllocateCommandBuffers(d->handle, &one, &i->recording);
+  if (code == VK_SUCCESS) code = d->vk.CreateFence(d->handle, &fence, NULL, &i->fence);
+  if (code == VK_SUCCESS && d->tick_ns > 0)
+    code = d->vk.CreateQueryPool(d->handle, &queries, NULL, &i->queries);
+  return code;
+}
+
+vyre_status runner_new(vulkan_build *build, const vyre_program *program, runner **out,
+                       vyre_error *error) {
+  runner *i = calloc(1, sizeof *i);
+  if (!i) return error_out_of_memory(error);
+  *i = (runner){.device = build->device, .build = build, .program = program};
+  uint32_t regions = program->region_count;
+  i->sets = calloc(regions + 1u, sizeof *i->sets);
+  i->shapes = calloc(regions + 1u, sizeof *i->shapes);
+  i->times_ns = calloc(regions + 1u, sizeof *i->times_ns);
+  i->places = calloc(program->buffer_count + 1u, sizeof *i->places);
+  VkResult code =
+      i->sets && i->shapes && i->times_ns && i->places ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+  if (code == VK_SUCCESS) code = vulkan_memory_take(i->device, MEMORY_HOST, FLAGS_BYTES, &i->flags);
+  if (code == VK_SUCCESS) code = make_commands(i);
+  if (code == VK_SUCCESS) code = make_descriptors(i);
+  if (code != VK_SUCCESS) {
+    runner_free(i);
+    return vulkan_device_error(build->device, error, code, "make what a launch needs");
+  }
+  memset(i->flags.mapped, 0, FLAGS_BYTES);
+  *out = i;
+  return VYRE_OK;
+}
+
+static void empty_place(vulkan_device *d, runner_place *p) {
+  vulkan_import_give(d, &p->import);
+  vulkan_memory_give(d, &p->own);
+  vulkan_memory_give(d, &p->staging);
+  *p = (runner_place){0};
+}
+
+void runner_free(runner *i) {
+  vulkan_device *d = i->device;
+  if (i->descriptors) d->vk.DestroyDescriptorPool(d->handle, i->descriptors, NULL);
+  if (i->queries) d->vk.DestroyQueryPool(d->handle, i->queries, NULL);
+  if (i->fence) d->vk.DestroyFence(d->handle, i->fence, NULL);
+  if (i->commands) d->vk.DestroyCommandPool(d->handle, i->commands, NULL);
+  for (uint32_t b = 0; b < i->program->buffer_count && i->places; b++)
+    empty_place(d, &i->places[b]);
+  vulkan_memory_give(d, &i->flags);
+  vulkan_memory_give(d, &i->uniform);
+  vec_free(&i->steps);
+  vec_free(&i->marks);
+  vec_free(&i->plan);
+  vec_free(&i->recorded);
+  free(i->sets);
+  free(i->shapes);
+  free(i->times_ns);
+  free(i->places);
+  free(i);
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+static size_t bytes_of(const runner *i, const launch *l, uint32_t b) {
+  return l->buffers[b].length * type_bytes(i->program->buffers[b].type);
+}
+
+// Copies go in whole words; what shaders read as words is zero behind the end.
+static VkDeviceSize padded(size_t size) {
+  return ((VkDeviceSize)size + 3) / 4 * 4;
+}
+
+static VkResult grow(vulkan_device *d, vulkan_memory *m, memory_kind kind, VkDeviceSize size) {
+  if (m->block && m->size >= size) return VK_SUCCESS;
+  vulkan_memory_give(d, m);
+  return vulkan_memory_take(d, kind, size, m);
+}
+
+static VkResult place_own(runner *i, runner_place *p, size_t size, bool is_copied) {
+  vulkan_device *d = i->device;
+  VkResult code = grow(d, &p->own, MEMORY_DEVICE, padded(size));
+  if (code == VK_SUCCESS && is_copied && !p->own.mapped)
+    code = grow(d, &p->staging, MEMORY_HOST, padded(size));
+  if (code != VK_SUCCESS) return code;
+  p->buffer = p->own.buffer;
+  p->offset = p->own.offset;
+  p->serial = p->own.serial;
+  p->size = padded(size);
+  p->is_copied = is_copied;
+  return VK_SUCCESS;
+}
+
+// Words at the end of a buffer that has no whole number of them would be somebody else's too.
+static bool can_be_in_place(const runner *i, uint32_t b, size_t size) {
+  bool is_words = storage_words(&i->build->target.lower, i->program->buffers[b].type) != 0;
+  return i->device->is_in_place && (!is_words || size % 4 == 0);
+}
+
+static VkResult place_bound(runner *i, uint32_t b, void *data, size_t size) {
+  runner_place *p = &i->places[b];
+  if (!can_be_in_place(i, b, size)) return place_own(i, p, size, true);
+  bool is_kept = p->import.buffer && p->host == data && p->host_size == size;
+  if (!is_kept) {
+    vulkan_import_give(i->device, &p->import);
+    if (!vulkan_import_take(i->device, data, size, &p->import)) return place_own(i, p, size, true);
+    p->host = data;
+    p->host_size = size;
+  }
+  p->buffer = p->import.buffer;
+  p->offset = p->import.offset;
+  p->serial = p->import.serial;
+  p->size = size;
+  p->is_copied = false;
+  return VK_SUCCESS;
+}
+
+static VkResult place_handle(runner *i, uint32_t b, vyre_buffer *handle) {
+  vulkan_memory memory;
+  bool is_written = i->program->buffers[b].access != VYRE_READ;
+  VkResult code = vulkan_place(i->device, &vulkan_backend, handle, is_written, &memory);
+  if (code != VK_SUCCESS) return code;
+  runner_place *p = &i->places[b];
+  p->buffer = memory.buffer;
+  p->offset = memory.offset;
+  p->serial = memory.serial;
+  p->size = padded(handle->size_bytes);
+  p->is_copied = false;
+  return VK_SUCCESS;
+}
+
+static VkResult place(runner *i, const launch *l, uint32_t b, size_t size) {
+  vyre_buffer *handle = launch_handle(l, b);
+  runner_place *p = &i->places[b];
+  p->is_empty = !size;
+  if (!size) {
+    p->buffer = i->flags.buffer;
+    p->offset = i->flags.offset + RECORD_NONE_OFFSET;
+    p->serial = i->flags.serial;
+    p->size = RECORD_NONE_BYTES;
+    p->is_copied = false;
+    return VK_SUCCESS;
+  }
+  if (i->program->buffers[b].is_transient) return place_own(i, p, size, false);
+  if (handle && !i->device->is_in_place) return place_handle(i, b, handle);
+  return place_bound(i, b, l->buffers[b].data, size);
+}
+
+static vyre_status place_buffers(runner *i, const launch *l, vyre_error *error) {
+  uint64_t most = i->build->target.lower.largest_buffer_bytes;
+  for (uint32_t b = 0; b < i->program->buffer_count; b++) {
+    size_t size = bytes_of(i, l, b);
+    if (l->buffers[b].length > INT32_MAX || padded(size) > most)
+      return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                       "buffer `%s` has %llu elements, %zu bytes; this device takes 2147483647 "
+                       "elements and %llu bytes. Fix: split it, or use another backend",
+                       i->program->buffers[b].name, (unsigned long long)l->buffers[b].length, size,
+                       (unsigned long long)most);
+    VkResult code = place(i, l, b, size);
+    if (code != VK_SUCCESS) return vulkan_device_error(i->device, error, code, "place a buffer");
+  }
+  return VYRE_OK;
+}
+
+static void copy_in(runner *i, const launch *l) {
+  for (uint32_t b = 0; b < i->program->buffer_count; b++) {
+    const runner_place *p = &i->places[b];
+    size_t size = bytes_of(i, l, b);
+    if (!p->is_copied || !size) continue;
+    char *to = p->own.mapped ? p->own.mapped : p->staging.mapped;
+    memcpy(to, l->buffers[b].data, size);
+    memset(to + size, 0, padded(size) - size);
+  }
+}
+
+static void copy_out(const runner *i, const launch *l) {
+  for (uint32_t b = 0; b < i->program->buffer_count; b++) {
+    const runner_place *p = &i->places[b];
+    size_t size = bytes_of(i, l, b);
+    if (!p->is_copied || !size || i->program->buffers[b].access == VYRE_READ) continue;
+    memcpy(l->buffers[b].data, p->own.mapped ? p->own.mapped : p->staging.mapped, size);
+  }
+}
+
+// ---- steps --------------------------------------------------------------------------------------
+
+static vyre_status choose_shape(runner *i, uint32_t r, const launch_region *wanted,
+                                vyre_error *error) {
+  runner_shape *s = &i->shapes[r];
+  uint32_t size[3];
+  vulkan_choose_workgroup(i->device, &i->program->regions[r], wanted->workgroup, size);
+  if (s->pipeline && !memcmp(s->workgroup, size, sizeof size)) return VYRE_OK;
+  memcpy(s->workgroup, size, sizeof size);
+  return vulkan_build_pipeline(i->build, r, size, &s->pipeline, error);
+}
+
+// A grid in pieces that the device takes at once, and that a time limit can end.
+static bool add_steps(runner *i, uint32_t r, const launch_region *wanted, uint64_t most) {
+  const VkPhysicalDeviceLimits *limits = &i->device->properties.limits;
+  const uint32_t *w = i->shapes[r].workgroup;
+  size_t local[3] = {w[0], w[1], w[2]}, global[3], offset[3], size[3];
+  pieces p;
+  for (int k = 0; k < 3; k++) global[k] = (wanted->grid[k] + local[k] - 1) / local[k] * local[k];
+  pieces_begin(&p, global, local, most);
+  for (int k = 0; k < 3; k++) {
+    size_t largest = limits->maxComputeWorkGroupCount[k] * local[k];
+    if (p.piece[k] > largest) p.piece[k] = largest;
+  }
+  while (pieces_next(&p, offset, size)) {
+    runner_step s = {.region = r, .invocations = (uint64_t)size[0] * size[1] * size[2]};
+    for (int k = 0; k < 3; k++) {
+      s.base[k] = (uint32_t)(offset[k] / local[k]);
+      s.groups[k] = (uint32_t)(size[k] / local[k]);
+    }
+    if (!vec_push(&i->steps, s)) return false;
+  }
+  return true;
+}
+
+static vyre_status make_steps(runner *i, const launch *l, vyre_error *error) {
+  uint64_t most = l->timeout_ns && i->build->source.is_polled ? PIECE_INVOCATIONS : UINT64_MAX;
+  i->steps.count = 0;
+  for (uint32_t r = 0; r < i->program->region_count; r++) {
+    if (!l->regions[r].invocations) continue;
+    vyre_status status = choose_shape(i, r, &l->regions[r], error);
+    if (status != VYRE_OK) return status;
+    if (!add_steps(i, r, &l->regions[r], most)) return error_out_of_memory(error);
+  }
+  VkResult code = record_uniform(i, l);
+  return code == VK_SUCCESS ? VYRE_OK
+                            : vulkan_device_error(i->device, error, code, "place parameters");
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+static volatile uint32_t *stop_flag(const runner *i) {
+  return i->flags.mapped;
+}
+
+static VkResult submit(runner *i) {
+  vulkan_device *d = i->device;
+  VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                       .commandBufferCount = 1,
+                       .pCommandBuffers = &i->recording};
+  VkResult code = d->vk.ResetFences(d->handle, 1, &i->fence);
+  if (code != VK_SUCCESS) return code;
+  pthread_mutex_lock(&d->queue_lock);
+  code = d->vk.QueueSubmit(d->queue, 1, &info, i->fence);
+  pthread_mutex_unlock(&d->queue_lock);
+  return code;
+}
+
+// Waits until the device is done. When the limit passes, it is told to stop.
+static VkResult finish(runner *i, const launch *l, bool *is_late, bool *is_stuck) {
+  vulkan_device *d = i->device;
+  uint64_t now = l->timeout_ns ? clock_now_ns() : 0;
+  uint64_t left = !l->timeout_ns ? UINT64_MAX : now < l->deadline_ns ? l->deadline_ns - now : 0;
+  VkResult code = d->vk.WaitForFences(d->handle, 1, &i->fence, VK_TRUE, left);
+  if (l->timeout_ns && code == VK_TIMEOUT) {
+    *is_late = true;
+    __atomic_store_n(stop_flag(i), 1, __ATOMIC_RELEASE);
+    uint64_t grace = i->device->is_in_place ? UINT64_MAX : GRACE_NS;
+    code = d->vk.WaitForFences(d->handle, 1, &i->fence, VK_TRUE, grace);
+    *is_stuck = code == VK_TIMEOUT;
+  }
+  return *is_stuck ? VK_SUCCESS : code;
+}
+
+static void take_times(runner *i) {
+  vulkan_device *d = i->device;
+  uint32_t count = (uint32_t)i->marks.count + 1;
+  uint64_t *ticks = i->queries ? malloc(count * sizeof *ticks) : NULL;
+  if (ticks && d->vk.GetQueryPoolResults(
+                   d->handle, i->queries, 0, count, count * sizeof *ticks, ticks, sizeof *ticks,
+                   VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT) == VK_SUCCESS)
+    for (uint32_t k = 0; k + 1 < count; k++) {
+      uint64_t taken = (ticks[k + 1] - ticks[k]) & d->timestamp_mask;
+      i->times_ns[i->marks.at[k]] += (uint64_t)((double)taken * d->tick_ns);
+    }
+  free(ticks);
+}
+
+typedef struct run {
+  const launch *l;
+  bool is_late, is_stuck;
+  uint32_t region; // at which the limit passed
+} run;
+
+// Steps from `first` on, as many as may be submitted at once. *first is the next one afterwards.
+static VkResult run_batch(runner *i, run *r, size_t *first) {
+  record_batch batch = {.first = *first, .begins = !*first};
+  uint64_t most = r->l->timeout_ns ? PIECE_INVOCATIONS : UINT64_MAX, taken = 0;
+  for (batch.end = *first; batch.end < i->steps.count; batch.end++) {
+    uint64_t next = i->steps.at[batch.end].invocations;
+    if (batch.end > *first && taken + next > most) break;
+    taken += next;
+  }
+  batch.ends = batch.end == i->steps.count;
+  VkResult code = record_commands(i, r->l, &batch);
+  if (code == VK_SUCCESS) code = submit(i);
+  if (code == VK_SUCCESS) code = finish(i, r->l, &r->is_late, &r->is_stuck);
+  if (code == VK_SUCCESS && !r->is_stuck) take_times(i);
+  if (batch.first < i->steps.count) r->region = i->steps.at[batch.first].region;
+  *first = batch.end;
+  if (r->l->timeout_ns && clock_now_ns() > r->l->deadline_ns) r->is_late = true;
+  return code;
+}
+
+// Bytes of buffers that a region touches, estimated: at most each buffer once.
+static uint64_t traffic(const runner *i, const launch *l, uint32_t r) {
+  const vulkan_shader *s = &i->build->source.shaders[r];
+  uint64_t bytes = 0, invocations = l->regions[r].invocations;
+  for (uint32_t n = 0; n < s->use_count; n++) {
+    uint32_t b = s->uses[n].buffer;
+    uint64_t length = l->buffers[b].length;
+    bytes +=
+        (length < invocations ? length : invocations) * type_bytes(i->program->buffers[b].type);
+  }
+  return bytes;
+}
+
+static vyre_status run_steps(runner *i, const launch *l, bool *is_stuck, vyre_error *error) {
+  run r = {.l = l};
+  size_t next = 0;
+  VkResult code;
+  memset(i->times_ns, 0, i->program->region_count * sizeof *i->times_ns);
+  __atomic_store_n(stop_flag(i), 0, __ATOMIC_RELEASE);
+  do code = run_batch(i, &r, &next);
+  while (code == VK_SUCCESS && !r.is_late && next < i->steps.count);
+  *is_stuck = r.is_stuck;
+  if (code != VK_SUCCESS) return vulkan_device_error(i->device, error, code, "finish a shader");
+  // One that was done in time is done, however late somebody looked.
+  if (!r.is_late || (next >= i->steps.count && !__atomic_load_n(stop_flag(i), __ATOMIC_ACQUIRE)))
+    return VYRE_OK;
+  return launch_timeout_error(i->program->regions[r.region].name, error);
+}
+
+vyre_status runner_run(runner *i, const launch *l, vyre_report *report, bool *is_stuck,
+                       vyre_error *error) {
+  *is_stuck = false;
+  vyre_status status = place_buffers(i, l, error);
+  if (status == VYRE_OK) status = make_steps(i, l, error);
+  if (status != VYRE_OK) return status;
+  copy_in(i, l);
+  status = run_steps(i, l, is_stuck, error);
+  if (status != VYRE_OK) return status;
+  copy_out(i, l);
+  for (uint32_t r = 0; r < i->program->region_count; r++)
+    report_region(report, i->program->regions[r].name, i->times_ns[r], traffic(i, l, r),
+                  l->regions[r].invocations);
+  return VYRE_OK;
+}
+
+// ---- warming ------------------------------------------------------------------------------------
+
+// With a grid of 0 the invocations of an elastic region leave at once, and where the stop flag is
+// up those of all regions do.
+vyre_status runner_warm(runner *i, const launch_region *regions, vyre_error *error) {
+  VkResult code = VK_SUCCESS;
+  vyre_status status = VYRE_OK;
+  i->steps.count = 0;
+  for (uint32_t r = 0; r < i->program->region_count && status == VYRE_OK; r++) {
+    bool leaves = i->program->regions[r].is_elastic || i->build->source.is_polled;
+    status = choose_shape(i, r, &regions[r], error);
+    runner_step one = {.region = r, .groups = {1, 1, 1}};
+    if (leaves && status == VYRE_OK && !vec_push(&i->steps, one))
+      code = VK_ERROR_OUT_OF_HOST_MEMORY;
+  }
+  if (status != VYRE_OK || !i->steps.count) return status;
+  run r = {.l = &(launch){.program = i->program}};
+  if (code == VK_SUCCESS) code = record_uniform(i, NULL);
+  __atomic_store_n(stop_flag(i), 1, __ATOMIC_RELEASE);
+  record_batch all = {.end = i->steps.count, .is_dry = true};
+  if (code == VK_SUCCESS) code = record_commands(i, NULL, &all);
+  if (code == VK_SUCCESS) code = submit(i);
+  if (code == VK_SUCCESS) code = finish(i, r.l, &r.is_late, &r.is_stuck);
+  return code == VK_SUCCESS ? VYRE_OK : vulkan_device_error(i->device, error, code, "run a shader");
+}
