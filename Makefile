@@ -74,6 +74,10 @@ real-kernels: build ## which kernels of real projects are read (PROJECTS="darkta
 random: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on the CPU backend, beside ref
 	@tests/random-cpu $(BUILD) $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED)
 
+random-vulkan: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on Vulkan, beside ref
+	@$(BUILD)/vyre conform --backend vulkan --suite random --count $(RANDOM_PROGRAMS) \
+	  --seed $(RANDOM_SEED) --out build/conform-failures
+
 fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
 	@$(MAKE) --no-print-directory PRESET=fuzz build
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
@@ -98,5 +102,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench exhaustive prove oclgrind conform random fuzz \
+.PHONY: all help build demo test coverage mutants bench exhaustive prove oclgrind conform random random-vulkan fuzz \
   docs install uninstall format tidy clean

@@ -21,6 +21,10 @@ foreach(source ${sources})
   add_tool(${name} ${source} PkgConfig::TEST_LIBS gmp)
 endforeach()
 
+# SPIRV-Tools validates the modules that the Vulkan backend emits; it is C++ behind a C interface.
+find_library(SPIRV_TOOLS_LIBRARY SPIRV-Tools REQUIRED)
+target_link_libraries(test_spirv PRIVATE ${SPIRV_TOOLS_LIBRARY} stdc++)
+
 # The calculus of stretches against its definitions, for the unit test and for `make prove`.
 add_library(stretch_check STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/stretch_check.c)
 target_link_libraries(stretch_check PUBLIC vyre_static)

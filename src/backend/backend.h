@@ -8,6 +8,7 @@
 
 #include "backend/launch.h"
 #include "backend/resident.h"
+#include "base/strbuf.h"
 
 // A form in which a backend can show what it makes of a program, for `vyre compile --emit`.
 typedef struct backend_form_options {
@@ -43,6 +44,10 @@ typedef struct backend {
   // Whether the backend's compiler can be loaded, by loading it; NULL where the probe knows. For
   // those who have the time, such as `vyre devices`. Any thread.
   vyre_status (*check)(vyre_error *error);
+
+  // Adds what a device does exactly by itself, and what by recipes, a line each, for people; NULL
+  // where there is nothing to say. It may take compiling. Any thread.
+  vyre_status (*describe)(const char *adapter, strbuf *lines, vyre_error *error);
 
   // Makes *state from a frozen program, which the caller keeps alive until release. Options are
   // never NULL; their time limit is the caller's to keep (limited_compile.h).

@@ -223,7 +223,7 @@ const command compile_command = {
     "  -q, --quick           as the first, quick compilation does, without passes\n"
     "      --no-opt          the program as it is, without passes\n"
     "  -g, --lines           llvm and asm: with the lines of the program's text\n"
-    "      --polled          opencl: with the stop flag that time limits need\n"
+    "      --polled          opencl, spirv: with the stop flag that time limits need\n"
     "      --json            say what was written, as JSON\n"
     "\n" SOURCE_HELP "\n"
     "examples:\n"

@@ -315,11 +315,13 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
   return remove(path);
 }
 
-// Thousands of programs that nobody needs again: they stay out of the caches of vyre and of PoCL.
+// Thousands of programs that nobody needs again: they stay out of the caches of vyre and of drivers.
 static bool use_scratch_cache(char *folder) {
   setenv("VYRE_CACHE", "off", 1);
-  if (getenv("POCL_CACHE_DIR") || !mkdtemp(folder)) return false;
-  setenv("POCL_CACHE_DIR", folder, 1);
+  if ((getenv("POCL_CACHE_DIR") && getenv("MESA_SHADER_CACHE_DIR")) || !mkdtemp(folder))
+    return false;
+  setenv("POCL_CACHE_DIR", folder, 0);
+  setenv("MESA_SHADER_CACHE_DIR", folder, 0);
   return true;
 }
 

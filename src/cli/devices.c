@@ -6,13 +6,24 @@
 #include "cli/show.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_DEVICES = 16 };
 
 static const args_option devices_options[] = {{0, NULL, NULL}};
 
-static json_t *device_json(const vyre_device *d) {
+// What the backend says of the device beyond the facts that all have, a line each.
+static char *describe(const backend *b, const vyre_device *d) {
+  strbuf lines = {0};
+  vyre_error error;
+  if (!b->describe || d->unusable[0]) return NULL;
+  if (b->describe(d->adapter, &lines, &error) != VYRE_OK)
+    strbuf_printf(&lines, "cannot be used: %s\n", error.message);
+  return strbuf_take(&lines, NULL);
+}
+
+static json_t *device_json(const backend *b, const vyre_device *d) {
   json_t *o = json_object();
   json_object_set_new(o, "adapter", cli_text(d->adapter));
   json_object_set_new(o, "description", cli_text(d->description));
@@ -24,10 +35,18 @@ static json_t *device_json(const vyre_device *d) {
   json_object_set_new(o, "i64_atomics", json_boolean(d->has_i64_atomics));
   json_object_set_new(o, "usable", json_boolean(!d->unusable[0]));
   if (d->unusable[0]) json_object_set_new(o, "unusable", cli_text(d->unusable));
+  char *lines = describe(b, d), *rest = lines;
+  if (lines) {
+    json_t *notes = json_array();
+    for (char *line; (line = strsep(&rest, "\n")) && *line;)
+      json_array_append_new(notes, cli_text(line));
+    json_object_set_new(o, "notes", notes);
+  }
+  free(lines);
   return o;
 }
 
-static void show_device(const vyre_device *d) {
+static void show_device(const backend *b, const vyre_device *d) {
   char memory[SHOW_TEXT];
   printf("    %s\n      adapter %s, %u compute unit%s, %s, workgroup up to %u\n", d->description,
          d->adapter, d->compute_units, d->compute_units == 1 ? "" : "s",
@@ -35,6 +54,9 @@ static void show_device(const vyre_device *d) {
   printf("      f64 %s, i64 %s, i64 atomics %s\n", d->has_f64 ? "yes" : "no",
          d->has_i64 ? "yes" : "no", d->has_i64_atomics ? "yes" : "no");
   if (d->unusable[0]) printf("      cannot be used: %s\n", d->unusable);
+  char *lines = describe(b, d), *rest = lines;
+  for (char *line; rest && (line = strsep(&rest, "\n")) && *line;) printf("      %s\n", line);
+  free(lines);
 }
 
 // One backend: its devices, or why it has none. Returns whether it can be used.
@@ -52,7 +74,7 @@ static bool show_backend(const char *id, json_t *list) {
     json_t *found = json_array(), *o = json_object();
     json_object_set_new(o, "backend", json_string(id));
     json_object_set_new(o, "usable", json_boolean(status == VYRE_OK));
-    for (uint32_t i = 0; i < count; i++) json_array_append_new(found, device_json(&devices[i]));
+    for (uint32_t i = 0; i < count; i++) json_array_append_new(found, device_json(b, &devices[i]));
     json_object_set_new(o, "devices", found);
     if (status != VYRE_OK) json_object_set_new(o, "error", cli_error_json(&error));
     json_array_append_new(list, o);
@@ -63,7 +85,7 @@ static bool show_backend(const char *id, json_t *list) {
     printf("not usable: %s\n", error.message);
   else
     printf("%u device%s\n", count, count == 1 ? "" : "s");
-  for (uint32_t i = 0; i < count; i++) show_device(&devices[i]);
+  for (uint32_t i = 0; i < count; i++) show_device(b, &devices[i]);
   return status == VYRE_OK;
 }
 

@@ -3,7 +3,7 @@
 #
 # In a scratch copy: an operation that is only a row of ops.def compiles nowhere where somebody has to
 # decide about it; one that is in a group too still needs its meaning (ref) and a spelling for each
-# backend (cpu, opencl, c), each of which refuses alone; and with those everything compiles. A pass is
+# backend (cpu, opencl, c, vulkan), each of which refuses alone; and with those everything compiles. A pass is
 # one file and one line.
 set -uo pipefail
 root=$PWD
@@ -48,7 +48,8 @@ check src/opt/nothing.c src/opt/table.c || { echo "a pass takes more than a file
 sed -i 's/^OP(FMA, /OP(TWICE, "twice", "", "v", FLOAT, PURE, "x + x")\n&/' include/vyre/ops.def
 grep -q TWICE include/vyre/ops.def || { echo "ops.def has no FMA to add a row before" && bad=1; }
 deciding=$(grep -rlE 'ir/op_groups.h|<vyre/ops.def>' src --include='*.c')
-for file in $(grep -rl 'ir/op_groups.h' src --include='*.c') src/backend/spell/value.c; do
+for file in $(grep -rl 'ir/op_groups.h' src --include='*.c') src/backend/spell/value.c \
+  src/backend/vulkan/value.c; do
   refuses "$file" "an operation that was added is not decided about"
 done
 
@@ -57,12 +58,14 @@ sed -i 's/^  VYRE_OP_FMA: case/  VYRE_OP_TWICE: case VYRE_OP_FMA: case/' src/ir/
 refuses src/ir/eval.c "ref has an operation without a meaning"
 refuses src/backend/llvm/arithmetic.c "cpu has an operation without a spelling"
 refuses src/backend/spell/value.c "opencl and c have an operation without a spelling"
+refuses src/backend/vulkan/value.c "vulkan has an operation without a spelling"
 
 # And with a meaning and spellings.
 sed -i 's|^    case VYRE_OP_FMA: return FROM(fma.*|    case VYRE_OP_TWICE: return FROM(x + x); \\\n&|' src/ir/eval.c
 sed -i 's|^  case VYRE_OP_FMA: return call|  case VYRE_OP_TWICE: return LLVMBuildFAdd(b, x, x, "");\n&|' \
   src/backend/llvm/arithmetic.c
 sed -i 's|^#define SPELL_FMA .*|&\n#define SPELL_TWICE put_call, "twice"|' src/backend/spell/value.c
+sed -i 's|^#define EMIT_FMA .*|&\n#define EMIT_TWICE put_call, 0, 0, 0, 0|' src/backend/vulkan/value.c
 for file in $deciding; do
   said=$(check "$file") || { echo "$file needs to know of an operation that is complete: $said" && bad=1; }
 done

@@ -151,7 +151,7 @@ static bool is_idle(const vulkan_block *b) {
 static void drop_idle(vulkan_device *d, const vulkan_block *given) {
   bool has_other = given->size > BLOCK_BYTES;
   for (const vulkan_block *b = d->blocks; b; b = b->next)
-    has_other |= b != given && is_idle(b) && b->type == given->type;
+    has_other |= b != given && is_idle(b) && b->type == given->type && !b->mapped == !given->mapped;
   if (!is_idle(given) || !has_other) return;
   for (vulkan_block **at = &d->blocks; *at; at = &(*at)->next) {
     if (*at != given) continue;

@@ -48,6 +48,35 @@ static vyre_status vulkan_probe(const backend *self, vyre_device *out, uint32_t 
   return VYRE_OK;
 }
 
+static void list_findings(const vulkan_device *d, bool native, const char *title, strbuf *out) {
+  probe_finding f;
+  const char *between = title;
+  for (uint32_t i = 0; probe_finding_at(d, i, &f); i++) {
+    if (f.is_native != native) continue;
+    strbuf_printf(out, "%s%s", between, f.name);
+    between = "; ";
+  }
+  if (between != title) strbuf_putc(out, '\n');
+}
+
+static vyre_status vulkan_describe(const char *adapter, strbuf *out, vyre_error *error) {
+  vyre_error own;
+  if (!error) error = &own;
+  vulkan_device *d = vulkan_device_find(adapter, error);
+  vyre_status status = d ? probe_device(d, error) : error->status;
+  if (status != VYRE_OK) return status;
+  const lower_target *t = &d->target.lower;
+  list_findings(d, true, "exact by itself: ", out);
+  list_findings(d, false, "by recipes: ", out);
+  if (!t->has_small_storage) strbuf_puts(out, "by recipes: elements of 8 and 16 bits\n");
+  if (!t->has_i64) strbuf_puts(out, "by recipes: integers of 64 bits\n");
+  strbuf_printf(out, "buffers up to %llu bytes, %s\n", (unsigned long long)t->largest_buffer_bytes,
+                d->is_in_place     ? "used in place"
+                : d->shares_memory ? "copied to memory that is shared"
+                                   : "copied to memory of its own");
+  return VYRE_OK;
+}
+
 // ---- compile ------------------------------------------------------------------------------------
 
 static void vulkan_release(void *state) {
@@ -311,6 +340,7 @@ const backend vulkan_backend = {
     .summary = "Vulkan devices: GPUs, and CPUs through lavapipe",
     .forms = vulkan_forms,
     .probe = vulkan_probe,
+    .describe = vulkan_describe,
     .compile = vulkan_compile,
     .dispatch = vulkan_dispatch,
     .release = vulkan_release,

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: MIT
+//
+// The Vulkan backend on whatever device there is; what needs one is skipped where there is none.
+// What it computes is compared with the reference; the ways in which devices differ (memory of
+// their own, few facts pushed, small grids, no 64-bit integers) are played by changing what the
+// device says of itself.
+#include "backend/backend.h"
+#include "backend/vulkan/device.h"
+#include "backend/vulkan/memory.h"
+#include "backend/vulkan/probe.h"
+#include "conform/batch.h"
+#include "conform/generate.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <setjmp.h>
+#include <string.h>
+#include <cmocka.h>
+
+static vulkan_device *device; // the first usable one
+
+static vulkan_device *need_device(void) {
+  if (!device) {
+    print_message("no Vulkan device\n");
+    skip();
+  }
+  return device;
+}
+
+static vyre_program *parse(const char *text) {
+  vyre_program *p = NULL;
+  vyre_error e = {0};
+  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
+    fail_msg("%u:%u: %s\n%s", e.line, e.column, e.message, e.excerpt);
+  return p;
+}
+
+static void check_text(const char *text, uint32_t elements) {
+  vyre_program *p = parse(text);
+  vyre_error e = {0};
+  trial t;
+  difference d;
+  if (generate_inputs(p, 1, elements, &t, &e) != VYRE_OK) fail_msg("%s", e.message);
+  assert_true(compare_run(&t, NULL, "vulkan", NULL, &d));
+  if (d.verdict != SAME) fail_msg("%s\n%s", d.text, text);
+  trial_fini(&t);
+  vyre_program_release(p);
+}
+
+static void check_random(generate_options o, uint32_t count, trial_limits limits) {
+  trial trials[40];
+  difference results[40];
+  uint64_t first = o.seed;
+  assert_true(count <= 40);
+  o.only_provable = true;
+  o.size = 6;
+  for (uint32_t i = 0; i < count; i++, o.seed++)
+    assert_int_equal(generate_trial(&o, &trials[i], NULL), VYRE_OK);
+  assert_true(batch_compare(trials, count, "vulkan", NULL, limits, results));
+  for (uint32_t i = 0; i < count; i++) {
+    if (results[i].verdict != SAME)
+      fail_msg("seed %llu: %s", (unsigned long long)first + i, results[i].text);
+    trial_fini(&trials[i]);
+  }
+}
+
+static const char saxpy[] = "program saxpy(a: f32)\n"
+                            "buffer x: f32[] read\n"
+                            "buffer y: f32[len(x)] readwrite\n"
+                            "region main grid(len(x)) {\n"
+                            "  let i = global_id.x\n"
+                            "  y[i] = a * x[i] + y[i]\n"
+                            "}\n";
+
+// ---- running ------------------------------------------------------------------------------------
+
+static void test_devices_have_stable_names(void **state) {
+  (void)state;
+  need_device();
+  vyre_device devices[16];
+  uint32_t count = 0;
+  vyre_executable *e;
+  vyre_error error;
+  vyre_program *p = parse(saxpy);
+  assert_int_equal(vyre_backend_devices("vulkan", devices, 16, &count, NULL), VYRE_OK);
+  assert_true(count >= 1);
+  for (uint32_t i = 0; i < count && i < 16; i++) {
+    assert_true(strlen(devices[i].adapter) > 7 && !strpbrk(devices[i].adapter, "/ \t\n"));
+    for (uint32_t k = 0; k < i; k++)
+      assert_string_not_equal(devices[i].adapter, devices[k].adapter);
+    if (devices[i].unusable[0]) continue;
+    vyre_compile_options options = {.device = devices[i].adapter};
+    assert_int_equal(vyre_compile(p, "vulkan", &options, &e, NULL), VYRE_OK);
+    vyre_executable_release(e);
+  }
+  vyre_compile_options options = {.device = "vulkan-none-such"};
+  assert_int_equal(vyre_compile(p, "vulkan", &options, &e, &error), VYRE_ERROR_ARGUMENT);
+  assert_non_null(strstr(error.message, "none-such"));
+  vyre_program_release(p);
+}
+
+static void test_probe_says_what_is_exact(void **state) {
+  (void)state;
+  vulkan_device *d = need_device();
+  strbuf lines = {0};
+  probe_finding f;
+  uint32_t count = 0;
+  assert_int_equal(backend_find("vulkan")->describe(d->info.adapter, &lines, NULL), VYRE_OK);
+  char *text = strbuf_take(&lines, NULL);
+  for (; probe_finding_at(d, count, &f); count++) assert_non_null(strstr(text, f.name));
+  assert_int_equal(count, d->target.lower.has_f64 ? 12 : 6);
+  free(text);
+}
+
+// One executable, buffers that move, grow and shrink between dispatches.
+static void test_buffers_change_between_dispatches(void **state) {
+  (void)state;
+  need_device();
+  vyre_program *p = parse(saxpy);
+  vyre_executable *e;
+  assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, NULL), VYRE_OK);
+  vyre_scalar a = vyre_scalar_f32(2);
+  uint32_t lengths[] = {5, 5, 1000, 0, 3, 64, 5, 1 << 16};
+  for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+    uint32_t length = lengths[n];
+    float *memory = malloc(2 * length * 4 + 64), *x = memory + 1, *y = x + length + 1;
+    for (uint32_t i = 0; i < length; i++) x[i] = (float)i;
+    for (uint32_t i = 0; i <= length; i++) y[i] = 1;
+    for (int repeat = 1; repeat <= 3; repeat++) {
+      vyre_span spans[] = {{x, length * 4}, {y, length * 4}};
+      vyre_region_report row;
+      vyre_report report = {.regions = &row, .region_capacity = 1};
+      vyre_dispatch_args args = {
+          .params = &a, .param_count = 1, .buffers = spans, .buffer_count = 2};
+      assert_int_equal(vyre_dispatch(e, &args, &report, NULL), VYRE_OK);
+      assert_int_equal(report.region_count, 1);
+      assert_int_equal(row.invocations, length);
+      for (uint32_t i = 0; i < length; i++)
+        assert_true(y[i] == 2.0f * (float)i * (float)repeat + 1);
+      assert_true(y[length] == 1);
+    }
+    free(memory);
+  }
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+typedef struct job {
+  vyre_executable *executable;
+  float base;
+  bool ok;
+} job;
+
+static void *run_job(void *context) {
+  job *j = context;
+  enum { N = 1000, REPEATS = 30 };
+  float x[N], y[N];
+  j->ok = true;
+  for (uint32_t r = 0; r < REPEATS; r++) {
+    for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = j->base;
+    vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+    vyre_scalar a = vyre_scalar_f32(j->base);
+    vyre_dispatch_args args = {.params = &a, .param_count = 1, .buffers = spans, .buffer_count = 2};
+    j->ok &= vyre_dispatch(j->executable, &args, NULL, NULL) == VYRE_OK;
+    for (int i = 0; i < N; i++) j->ok &= y[i] == j->base * (float)i + j->base;
+  }
+  return NULL;
+}
+
+static void test_dispatches_at_once(void **state) {
+  (void)state;
+  need_device();
+  vyre_program *p = parse(saxpy);
+  vyre_executable *e;
+  assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, NULL), VYRE_OK);
+  pthread_t threads[4];
+  job jobs[4];
+  for (int i = 0; i < 4; i++) {
+    jobs[i] = (job){e, (float)(i + 1), false};
+    assert_int_equal(pthread_create(&threads[i], NULL, run_job, &jobs[i]), 0);
+  }
+  for (int i = 0; i < 4; i++) {
+    pthread_join(threads[i], NULL);
+    assert_true(jobs[i].ok);
+  }
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+static void test_random_programs(void **state) {
+  (void)state;
+  need_device();
+  check_random((generate_options){.seed = 9000}, 16, (trial_limits){0});
+  check_random((generate_options){.seed = 9050}, 8, (trial_limits){.timeout_ns = 100000000000u});
+}
+
+// Regions that need what others wrote, and others that do not.
+static const char handed_on[] =
+    "program p(n: u32)\nbuffer x: u32[] read\nbuffer y: u32[len(x)] readwrite\n"
+    "transient t: u32[len(x)]\ntransient u: u32[len(x)]\n"
+    "region a grid(len(x)) { t[global_id.x] = x[global_id.x] + n }\n"
+    "region b grid(len(x)) { u[global_id.x] = x[global_id.x] * 3 }\n"
+    "region c grid(len(x)) { y[global_id.x] = t[len(x) - 1 - global_id.x] ^ u[global_id.x] }\n"
+    "region d grid(len(x)) { t[global_id.x] = y[global_id.x] >> 1 }\n"
+    "region e grid(len(x)) { y[global_id.x] = y[global_id.x] + t[len(x) - 1 - global_id.x] }\n";
+
+static void test_regions_wait_for_each_other(void **state) {
+  (void)state;
+  need_device();
+  check_text(handed_on, 5000);
+}
+
+// ---- time limits --------------------------------------------------------------------------------
+
+static void expect_timeout(const char *text) {
+  vyre_program *p = parse(text);
+  vyre_executable *e;
+  vyre_error error = {0};
+  if (vyre_compile(p, "vulkan", NULL, &e, &error) != VYRE_OK) fail_msg("%s", error.message);
+  static uint32_t x[64], y[64];
+  memset(x, 0, sizeof x);
+  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+  vyre_scalar n = vyre_scalar_u32(1);
+  vyre_dispatch_args args = {
+      .params = &n, .param_count = 1, .buffers = spans, .buffer_count = 2, .timeout_ns = 100000000};
+  do // at first the driver may be compiling
+    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_ERROR_TIMEOUT);
+  while (!strncmp(error.message, "compiling", 9));
+  assert_non_null(strstr(error.message, "`r`"));
+  // The same executable goes on working: with other data the loop ends.
+  for (int i = 0; i < 64; i++) x[i] = 1;
+  args.timeout_ns = 60000000000u;
+  if (vyre_dispatch(e, &args, NULL, &error) != VYRE_OK) fail_msg("%s", error.message);
+  for (int i = 0; i < 64; i++) assert_int_equal(y[i], 7);
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+#define ENDLESS(shape, body)                                                                       \
+  "program p(n: u32)\nbuffer x: u32[] read\nbuffer y: u32[] readwrite\n"                           \
+  "region r grid(len(y)) " shape " {\n" body "\n  y[global_id.x] = 7\n}\n"
+
+static void test_time_limit_ends_endless_loops(void **state) {
+  (void)state;
+  need_device();
+  expect_timeout(
+      ENDLESS("", "  while x[global_id.x] == 0 { y[global_id.x] = y[global_id.x] + 1 }"));
+  expect_timeout(ENDLESS("workgroup(8)", "  while x[0] == 0 { barrier }"));
+}
+
+// A grid that takes longer than the limit is left between its pieces.
+static void test_time_limit_ends_large_grids(void **state) {
+  (void)state;
+  need_device();
+  vyre_program *p = parse("program p()\nbuffer y: u32[] readwrite\n"
+                          "region r grid(len(y), 30000, 30000) {\n"
+                          "  atomic_add(y[global_id.x], 1)\n}\n");
+  vyre_executable *e;
+  vyre_error error = {0};
+  uint32_t y[64] = {0};
+  vyre_span span = {y, sizeof y};
+  vyre_dispatch_args args = {.buffers = &span, .buffer_count = 1, .timeout_ns = 50000000};
+  assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, &error), VYRE_OK);
+  do assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_ERROR_TIMEOUT);
+  while (!strncmp(error.message, "compiling", 9));
+  assert_non_null(strstr(error.message, "`r`"));
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+// ---- devices that differ ------------------------------------------------------------------------
+
+static void test_device_with_memory_of_its_own(void **state) {
+  (void)state;
+  vulkan_device was = *need_device();
+  for (int shares = 0; shares < 2; shares++) {
+    device->is_in_place = false;
+    device->shares_memory = shares;
+    check_random((generate_options){.seed = 9100 + (uint64_t)shares}, 8, (trial_limits){0});
+    check_text(handed_on, 5000);
+    check_text("program p()\nbuffer x: u8[] readwrite\n"
+               "region r grid(len(x)) { x[global_id.x] = x[global_id.x] + 1 }\n",
+               1001);
+    test_buffers_change_between_dispatches(state);
+    expect_timeout(
+        ENDLESS("", "  while x[global_id.x] == 0 { y[global_id.x] = y[global_id.x] + 1 }"));
+  }
+  device->is_in_place = was.is_in_place;
+  device->shares_memory = was.shares_memory;
+}
+
+// A buffer with a handle is copied to such a device once, and back when it is read.
+static void test_handles_stay_on_a_device(void **state) {
+  (void)state;
+  static const char text[] =
+      "program add(a: i32)\nbuffer x: i32[] read\nbuffer y: i32[len(x)] readwrite\n"
+      "region main grid(len(x)) {\n  let i = global_id.x\n  y[i] = y[i] + a * x[i]\n}\n";
+  enum { COUNT = 500 };
+  vulkan_device was = *need_device();
+  vyre_program *p = parse(text);
+  vyre_executable *e;
+  vyre_error error;
+  vyre_buffer buffers[2], *handles[2] = {&buffers[0], &buffers[1]};
+  for (int own = 0; own < 3; own++) {
+    device->is_in_place = !own && was.is_in_place;
+    device->shares_memory = own < 2 && was.shares_memory;
+    bool is_kept = !device->is_in_place;
+    assert_int_equal(backend_find("vulkan")->keeps_memory(), is_kept);
+    assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, &error), VYRE_OK);
+    vyre_scalar a = vyre_scalar_i32(3);
+    vyre_dispatch_args args = {
+        .params = &a, .param_count = 1, .handles = handles, .buffer_count = 2};
+    for (int i = 0; i < 2; i++) assert_true(resident_init(&buffers[i], COUNT * 4));
+    for (int i = 0; i < COUNT; i++) ((int32_t *)buffers[0].host)[i] = i;
+    for (int i = 0; i < 5; i++) assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
+    assert_int_equal(buffers[0].moved_bytes, is_kept ? COUNT * 4 : 0);
+    assert_int_equal(resident_to_host(&buffers[1], &error), VYRE_OK);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(((int32_t *)buffers[1].host)[i], 15 * i);
+    // The same executable with borrowed memory, in between.
+    int32_t x[COUNT], y[COUNT] = {0};
+    for (int i = 0; i < COUNT; i++) x[i] = i;
+    vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+    vyre_dispatch_args borrowed = args;
+    borrowed.handles = NULL;
+    borrowed.buffers = spans;
+    assert_int_equal(vyre_dispatch(e, &borrowed, NULL, &error), VYRE_OK);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(y[i], 3 * i);
+    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
+    assert_int_equal(resident_to_host(&buffers[1], &error), VYRE_OK);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(((int32_t *)buffers[1].host)[i], 18 * i);
+    for (int i = 0; i < 2; i++) resident_fini(&buffers[i]);
+    vyre_executable_release(e);
+  }
+  device->is_in_place = was.is_in_place;
+  device->shares_memory = was.shares_memory;
+  vyre_program_release(p);
+}
+
+// Grids beyond what a device takes at once are cut, and shaders know where a piece begins.
+static void test_large_grids_are_cut(void **state) {
+  (void)state;
+  VkPhysicalDeviceLimits was = need_device()->properties.limits;
+  for (int k = 0; k < 3; k++) device->properties.limits.maxComputeWorkGroupCount[k] = 2;
+  check_text("program p()\nbuffer y: u32[1000] readwrite\n"
+             "region r grid(10, 10, 10) workgroup(2, 3, 1) {\n"
+             "  let i = global_id.x + 10 * global_id.y + 100 * global_id.z\n"
+             "  y[i] = y[i] + i + global_size.y\n}\n",
+             1000);
+  check_text("program p()\nbuffer y: u32[64] readwrite\n"
+             "region r grid(64) workgroup(4) {\n"
+             "  y[global_id.x] = group_id.x * 1000 + local_id.x * 100 + group_count.x\n}\n",
+             64);
+  device->properties.limits = was;
+}
+
+// Many parameters do not fit what is pushed.
+static void test_many_facts_go_through_a_uniform_buffer(void **state) {
+  (void)state;
+  vulkan_device *d = need_device();
+  vulkan_target was = d->target;
+  uint32_t most = d->properties.limits.maxComputeWorkGroupCount[0];
+  d->target.push_bytes = 8;
+  static const char text[] =
+      "program p(a: u32, b: i64, c: f64, d: u8, e: bool)\nbuffer x: i64[] readwrite\n"
+      "region r grid(len(x)) {\n  let i = global_id.x\n  var v: i64 = b\n"
+      "  if e { v = v + i64(a) }\n  x[i] = x[i] + v + i64(c) + i64(d) + i64(i)\n}\n"
+      "region s grid(len(x)) { x[global_id.x] = x[global_id.x] ^ i64(a) }\n";
+  if (was.lower.has_f64) check_text(text, 500);
+  d->properties.limits.maxComputeWorkGroupCount[0] = 1;
+  if (was.lower.has_f64) check_text(text, 500);
+  d->properties.limits.maxComputeWorkGroupCount[0] = most;
+  check_random((generate_options){.seed = 9200}, 6, (trial_limits){0});
+  d->target = was;
+}
+
+// A device of 32-bit words and f32: everything by recipes.
+static void test_poor_device(void **state) {
+  (void)state;
+  vulkan_device *d = need_device();
+  vulkan_target was = d->target;
+  lower_target *t = &d->target.lower;
+  t->has_f64 = t->has_i64 = t->has_i64_atomics = t->has_small_storage = false;
+  t->rounds_f32_division = t->has_f32_fma = t->has_f32_rounding = t->has_rint = false;
+  check_random((generate_options){.seed = 9300, .without_f64 = true, .without_i64_atomics = true},
+               4, (trial_limits){0});
+  check_text("program p(n: i64)\nbuffer x: i64[] readwrite\nbuffer y: u8[] readwrite\n"
+             "region r grid(len(x)) {\n  let i = global_id.x\n  x[i] = x[i] * n + 3\n"
+             "  y[i] = y[i] + 1\n}\n",
+             77);
+  *t = was.lower;
+  t->rounds_f32_division = t->rounds_f64_division = t->has_f32_fma = t->has_f64_fma = false;
+  check_text("program p()\nbuffer x: f32[] readwrite\nregion r grid(len(x)) {\n"
+             "  let i = global_id.x\n  x[i] = fma(x[i], 1.5, 0.25) / sqrt(x[i])\n}\n",
+             500);
+  d->target = was;
+}
+
+static void expect_declined(const char *text, const char *what) {
+  vyre_program *p = parse(text);
+  vyre_executable *e = NULL;
+  vyre_error error = {0};
+  assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, &error), VYRE_ERROR_UNSUPPORTED);
+  if (!strstr(error.message, what) || !strstr(error.message, "Fix:")) fail_msg("%s", error.message);
+  vyre_program_release(p);
+}
+
+static void test_what_is_declined(void **state) {
+  (void)state;
+  vulkan_device *d = need_device();
+  vulkan_target was = d->target;
+  VkPhysicalDeviceLimits limits = d->properties.limits;
+  d->target.lower.has_f64 = false;
+  expect_declined("program p()\nbuffer x: f64[] readwrite\n"
+                  "region r grid(len(x)) { x[global_id.x] = x[global_id.x] + 1.0 }\n",
+                  "64-bit floats");
+  d->target = was;
+  d->target.lower.largest_buffer_bytes = 100;
+  expect_declined("program p()\nbuffer x: u32[26] readwrite\n"
+                  "region r grid(len(x)) { x[global_id.x] = 1 }\n",
+                  "104 bytes");
+  d->target = was;
+  d->properties.limits.maxPerStageDescriptorStorageBuffers = 1;
+  expect_declined(saxpy, "2 buffers");
+  d->properties.limits = limits;
+  d->properties.limits.maxComputeSharedMemorySize = 100;
+  expect_declined("program p()\nbuffer x: u32[] readwrite\nregion r grid(len(x)) workgroup(64) {\n"
+                  "  shared s: u32[64]\n  s[local_id.x] = 1\n  barrier\n"
+                  "  x[global_id.x] = s[63 - local_id.x]\n}\n",
+                  "shared memory");
+  d->properties.limits = limits;
+  expect_declined("program p()\nbuffer x: u32[] readwrite\nregion r grid(len(x)) workgroup(16) {\n"
+                  "  if x[global_id.x] > 3 { barrier }\n  x[global_id.x] = 2\n}\n",
+                  "barrier");
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+// Blocks are taken from the driver rarely, and pieces that were given back are handed out again.
+static void test_memory_is_pooled(void **state) {
+  (void)state;
+  enum { PIECES = 100 };
+  vulkan_device *d = need_device();
+  vulkan_memory pieces[PIECES], large;
+  unsigned long long before = atomic_load(&d->allocations);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < PIECES; i++) {
+      assert_int_equal(vulkan_memory_take(d, i % 2 ? MEMORY_HOST : MEMORY_DEVICE,
+                                          (VkDeviceSize)(i * 1000), &pieces[i]),
+                       VK_SUCCESS);
+      if (pieces[i].mapped) memset(pieces[i].mapped, i, (size_t)pieces[i].size);
+    }
+    for (int i = 0; i < PIECES; i++)
+      for (int k = 0; k < i; k++)
+        assert_true(pieces[i].buffer != pieces[k].buffer ||
+                    pieces[i].offset >= pieces[k].offset + pieces[k].size ||
+                    pieces[k].offset >= pieces[i].offset + pieces[i].size);
+    for (int i = 0; i < PIECES; i++) vulkan_memory_give(d, &pieces[i * 37 % PIECES]);
+  }
+  assert_true(atomic_load(&d->allocations) - before <= 2);
+  assert_int_equal(vulkan_memory_take(d, MEMORY_DEVICE, 50 << 20, &large), VK_SUCCESS);
+  vulkan_memory_give(d, &large);
+  vulkan_memory_give(d, &large); // nothing
+}
+
+// A repeated dispatch takes no memory from the driver.
+static void test_dispatches_allocate_nothing(void **state) {
+  (void)state;
+  vulkan_device *d = need_device();
+  bool was = d->is_in_place;
+  d->is_in_place = false;
+  vyre_program *p = parse(handed_on);
+  vyre_executable *e;
+  assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, NULL), VYRE_OK);
+  uint32_t x[500] = {0}, y[500] = {0};
+  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+  vyre_scalar n = vyre_scalar_u32(1);
+  vyre_dispatch_args args = {.params = &n, .param_count = 1, .buffers = spans, .buffer_count = 2};
+  assert_int_equal(vyre_dispatch(e, &args, NULL, NULL), VYRE_OK);
+  unsigned long long before = atomic_load(&d->allocations);
+  for (int i = 0; i < 5; i++) assert_int_equal(vyre_dispatch(e, &args, NULL, NULL), VYRE_OK);
+  assert_int_equal(atomic_load(&d->allocations), before);
+  vyre_executable_release(e);
+  vyre_program_release(p);
+  d->is_in_place = was;
+}
+
+int main(void) {
+  device = vulkan_device_find(NULL, NULL);
+  if (device && probe_device(device, NULL) != VYRE_OK) device = NULL;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_devices_have_stable_names),
+      cmocka_unit_test(test_probe_says_what_is_exact),
+      cmocka_unit_test(test_buffers_change_between_dispatches),
+      cmocka_unit_test(test_dispatches_at_once),
+      cmocka_unit_test(test_random_programs),
+      cmocka_unit_test(test_regions_wait_for_each_other),
+      cmocka_unit_test(test_time_limit_ends_endless_loops),
+      cmocka_unit_test(test_time_limit_ends_large_grids),
+      cmocka_unit_test(test_device_with_memory_of_its_own),
+      cmocka_unit_test(test_handles_stay_on_a_device),
+      cmocka_unit_test(test_large_grids_are_cut),
+      cmocka_unit_test(test_many_facts_go_through_a_uniform_buffer),
+      cmocka_unit_test(test_poor_device),
+      cmocka_unit_test(test_what_is_declined),
+      cmocka_unit_test(test_memory_is_pooled),
+      cmocka_unit_test(test_dispatches_allocate_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
