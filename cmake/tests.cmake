@@ -101,6 +101,10 @@ target_sources(bench_kernels PRIVATE ${CMAKE_SOURCE_DIR}/bench/kernels/peer.c
 target_include_directories(bench_kernels PRIVATE ${CMAKE_SOURCE_DIR}/bench)
 target_link_libraries(bench_kernels PRIVATE gomp)
 
+# bench_vulkan drives a device by hand, with shaders that SPIRV-Tools assembles.
+find_library(VULKAN_LIBRARY vulkan REQUIRED)
+target_link_libraries(bench_vulkan PRIVATE ${VULKAN_LIBRARY} ${SPIRV_TOOLS_LIBRARY} stdc++)
+
 # bench_runtime is several parts, with PoCL and Vulkan by hand beside them.
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/runtime/*.c)
 target_sources(bench_runtime PRIVATE ${sources} ${CMAKE_SOURCE_DIR}/bench/kernels/peer.c)

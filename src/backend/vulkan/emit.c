@@ -240,6 +240,7 @@ static void emit_region(emitter *e, uint32_t index, const char *name) {
   put_facts(e);
   put_shared(e);
   put_entry(e, entry, name);
+  emitter_read_facts(e);
   emitter_begin_code(e);
   for (uint32_t i = e->r->body.first; i < e->r->body.end && !e->m.failed; i++)
     emitter_operation(e, i);
@@ -265,6 +266,8 @@ static bool emitter_init(emitter *e, const vyre_program *lowered, const vulkan_t
 static void emitter_fini(emitter *e) {
   spirv_fini(&e->m);
   vec_free(&e->facts);
+  vec_free(&e->fact_values);
+  vec_free(&e->hidden);
   free(e->values);
   free(e->shared);
 }

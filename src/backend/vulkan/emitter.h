@@ -15,6 +15,10 @@ typedef struct emitter_block {
   uint32_t stepped;     // of a for: the value behind the present one
 } emitter_block;
 
+typedef struct emitter_hidden {
+  uint32_t plain, hidden; // a constant, and the same where no compiler knows it
+} emitter_hidden;
+
 typedef struct emitter {
   const vyre_program *p; // lowered
   const region *r;
@@ -33,6 +37,8 @@ typedef struct emitter {
   // Of the region at work.
   uint8_t uses[LIMIT_BUFFERS]; // OPF_READS, OPF_WRITES
   vec(vulkan_fact) facts;
+  vec(uint32_t) fact_values; // one per fact
+  vec(emitter_hidden) hidden;
   uint32_t fact_block, fact_class; // the variable that holds them, and where it is
   emitter_block blocks[LIMIT_OPEN + 1];
   uint32_t depth;
@@ -48,6 +54,7 @@ uint32_t emitter_u32(emitter *e);
 uint32_t emitter_number(emitter *e, uint32_t value); // a constant u32
 uint32_t emitter_const(emitter *e, vyre_type type, uint64_t bits);
 uint32_t emitter_ref(emitter *e, ref value);
+void emitter_read_facts(emitter *e); // when the region's code begins
 // What elements of a buffer are for shaders: words where the target has no type for them.
 vyre_type emitter_element(const emitter *e, uint32_t buffer);
 void emitter_operation(emitter *e, uint32_t op); // one operation of the program

@@ -54,9 +54,10 @@ void spirv_put_text(spirv_module *m, spirv_section to, SpvOp op, const uint32_t 
 uint32_t spirv_make_words(spirv_module *m, SpvOp op, uint32_t type, const uint32_t *words,
                           uint32_t count) {
   uint32_t made = spirv_id(m);
-  push_head(m, SECTION_BODY, op, 2 + (size_t)count);
-  push(m, SECTION_BODY, (const uint32_t[]){type, made}, 2);
-  push(m, SECTION_BODY, words, count);
+  spirv_section to = m->is_at_entry ? SECTION_ENTRY : SECTION_BODY;
+  push_head(m, to, op, 2 + (size_t)count);
+  push(m, to, (const uint32_t[]){type, made}, 2);
+  push(m, to, words, count);
   return made;
 }
 

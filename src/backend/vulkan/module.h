@@ -27,6 +27,7 @@ typedef enum spirv_section {
   SECTION_FUNCTIONS,
   // Of the function at work: spirv_end_function joins them.
   SECTION_LOCALS,
+  SECTION_ENTRY, // what is computed once, before everything else
   SECTION_BODY,
   SECTION_COUNT
 } spirv_section;
@@ -38,6 +39,7 @@ typedef struct spirv_module {
   uint32_t bound;  // the last number that was given
   uint32_t *known; // what was declared once: section << 28 | offset + 1, open addressing
   uint32_t known_count, known_capacity;
+  bool is_at_entry; // spirv_make writes to SECTION_ENTRY
   bool failed;
 } spirv_module;
 
@@ -75,7 +77,7 @@ void spirv_require(spirv_module *m, SpvCapability capability); // once
 void spirv_extension(spirv_module *m, const char *name);       // once, if the caller sees to it
 
 // A function without parameters: its first block begins with the variables of SECTION_LOCALS and
-// goes on with SECTION_BODY, which ends with a terminator.
+// goes on with SECTION_ENTRY and SECTION_BODY, which ends with a terminator.
 void spirv_end_function(spirv_module *m, uint32_t function, uint32_t result, uint32_t type);
 
 // The words of the whole module, malloc'ed; NULL when out of memory.

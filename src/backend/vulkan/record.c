@@ -64,7 +64,7 @@ static bool add_words(runner *i, const void *data, size_t bytes) {
 static bool make_plan(runner *i, const launch *l, const record_batch *batch) {
   bool ok = true;
   i->plan.count = 0;
-  uint32_t head[] = {batch->begins, batch->ends, batch->is_dry};
+  uint32_t head[] = {batch->begins, batch->ends, batch->is_dry, i->is_timed};
   ok &= add_words(i, head, sizeof head);
   for (uint32_t b = 0; b < i->program->buffer_count; b++) {
     const runner_place *p = &i->places[b];
@@ -200,10 +200,15 @@ static void note_uses(recording *c, const vulkan_shader *s) {
   }
 }
 
+// A CPU runs one command after the other, and waits for what it has begun where the end is asked
+// for.
 static void put_timestamp(recording *c) {
-  if (c->i->queries)
-    c->vk->CmdWriteTimestamp(c->i->recording, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, c->i->queries,
-                             (uint32_t)c->i->marks.count);
+  bool is_cpu = c->i->device->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  VkPipelineStageFlagBits stage = is_cpu || !c->i->marks.count
+                                      ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT
+                                      : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+  if (c->i->is_timed)
+    c->vk->CmdWriteTimestamp(c->i->recording, stage, c->i->queries, (uint32_t)c->i->marks.count);
 }
 
 static void begin_region(recording *c, uint32_t r) {
@@ -261,7 +266,7 @@ VkResult record_commands(runner *i, const launch *l, const record_batch *batch) 
   VkResult code = c.vk->BeginCommandBuffer(i->recording, &begin);
   if (code != VK_SUCCESS) return code;
   i->marks.count = 0;
-  if (i->queries)
+  if (i->is_timed)
     c.vk->CmdResetQueryPool(i->recording, i->queries, 0, i->program->region_count + 1);
   if (batch->begins) put_beginning(&c);
   put_timestamp(&c);

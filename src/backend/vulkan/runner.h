@@ -54,6 +54,7 @@ typedef struct runner {
   VkDescriptorSet *sets; // per region
   runner_place *places;  // per buffer
   runner_shape *shapes;  // per region: of the last launch
+  bool is_timed;         // by timestamps, in the present launch
   uint64_t *times_ns;    // per region
   vulkan_memory flags;   // the stop flag; what stands for an empty buffer
   vulkan_memory uniform; // facts that are not pushed

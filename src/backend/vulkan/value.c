@@ -51,15 +51,27 @@ uint32_t emitter_number(emitter *e, uint32_t value) {
   return plain_const(e, VYRE_U32, value);
 }
 
-// emit.c has collected what the region reads.
-static uint32_t fact(emitter *e, vulkan_fact_kind kind, uint32_t index, uint32_t part) {
+// emit.c has collected what the region reads, and reads it before everything else: not every
+// driver's compiler takes it out of loops.
+static uint32_t fact(const emitter *e, vulkan_fact_kind kind, uint32_t index, uint32_t part) {
   vulkan_fact wanted = {(uint8_t)kind, (uint8_t)part, (uint16_t)index};
-  uint32_t at = 0, u32 = emitter_u32(e);
+  uint32_t at = 0;
   while (at < e->facts.count && memcmp(&e->facts.at[at], &wanted, sizeof wanted)) at++;
-  uint32_t pointer = spirv_declare(&e->m, SpvOpTypePointer, 0, e->fact_class, u32);
-  uint32_t place =
-      spirv_make(&e->m, SpvOpAccessChain, pointer, e->fact_block, emitter_number(e, at));
-  return spirv_make(&e->m, SpvOpLoad, u32, place);
+  return at < e->fact_values.count ? e->fact_values.at[at] : 0; // out of memory
+}
+
+void emitter_read_facts(emitter *e) {
+  uint32_t u32 = emitter_u32(e);
+  e->fact_values.count = 0;
+  e->hidden.count = 0;
+  e->m.is_at_entry = true;
+  for (uint32_t i = 0; i < e->facts.count; i++) {
+    uint32_t pointer = spirv_declare(&e->m, SpvOpTypePointer, 0, e->fact_class, u32);
+    uint32_t place =
+        spirv_make(&e->m, SpvOpAccessChain, pointer, e->fact_block, emitter_number(e, i));
+    if (!vec_push(&e->fact_values, spirv_make(&e->m, SpvOpLoad, u32, place))) e->m.failed = true;
+  }
+  e->m.is_at_entry = false;
 }
 
 // The words of a float, combined with a 0 that the compiler does not know.
@@ -74,9 +86,20 @@ static uint32_t hide_words(emitter *e, vyre_type t, uint32_t x) {
   return spirv_make(&e->m, SpvOpBitcast, type, spirv_make(&e->m, SpvOpBitwiseXor, words, x, zero));
 }
 
+// Once, before everything else.
+static uint32_t hidden_const(emitter *e, vyre_type t, uint32_t plain) {
+  for (size_t i = 0; i < e->hidden.count; i++)
+    if (e->hidden.at[i].plain == plain) return e->hidden.at[i].hidden;
+  e->m.is_at_entry = true;
+  emitter_hidden made = {plain, hide_words(e, t, plain)};
+  e->m.is_at_entry = false;
+  if (!vec_push(&e->hidden, made)) e->m.failed = true;
+  return made.hidden;
+}
+
 uint32_t emitter_const(emitter *e, vyre_type t, uint64_t bits) {
   uint32_t plain = plain_const(e, t, bits);
-  return e->t->hides_floats && type_is_float(t) ? hide_words(e, t, plain) : plain;
+  return e->t->hides_floats && type_is_float(t) ? hidden_const(e, t, plain) : plain;
 }
 
 uint32_t emitter_ref(emitter *e, ref value) {
