@@ -5,8 +5,10 @@
 // on: memory that runs out, a device that is lost, a pipeline cache that is damaged or somebody
 // else's.
 #include "backend/backend.h"
+#include "backend/conformance.h"
 #include "backend/vulkan/device.h"
 #include "backend/vulkan/probe.h"
+#include "backend/vulkan/trust.h"
 #include "base/file.h"
 #include "../scratch_dir.h"
 
@@ -276,6 +278,39 @@ static void test_a_lost_device(void **state) {
   look_away();
 }
 
+// ---- first use ----------------------------------------------------------------------------------
+
+static void dispatch_nothing(VkCommandBuffer c, uint32_t x, uint32_t y, uint32_t z) {
+  (void)c, (void)x, (void)y, (void)z;
+}
+
+// A device that gives wrong answers is found out before it is used, and gets no program that needs
+// what it got wrong.
+static void test_a_device_that_computes_nothing(void **state) {
+  (void)state;
+  watch();
+  char *old = getenv("VYRE_HOME") ? strdup(getenv("VYRE_HOME")) : NULL;
+  setenv("VYRE_HOME", scratch_path("trust"), 1);
+  vyre_error error;
+  vyre_program *p;
+  uint32_t failed = 99;
+  static const char atomics[] = "program a()\nbuffer x: u32[] readwrite\n"
+                                "region r grid(len(x)) { atomic_add(x[0], 1) }\n";
+  assert_int_equal(vyre_program_parse(atomics, strlen(atomics), "a", &p, &error), VYRE_OK);
+  assert_int_equal(trust_device(device, &failed, &error), VYRE_OK);
+  assert_int_equal(failed, 0);
+  assert_true(conformance_allows(device->info.adapter, p, &error));
+  device->vk.CmdDispatch = dispatch_nothing;
+  assert_int_equal(trust_device(device, &failed, &error), VYRE_OK);
+  assert_int_equal(failed, 7);
+  assert_false(conformance_allows(device->info.adapter, p, &error));
+  assert_non_null(strstr(error.message, "first-use/atomics"));
+  vyre_program_release(p);
+  if (old) setenv("VYRE_HOME", old, 1);
+  free(old);
+  look_away();
+}
+
 // ---- the pipeline cache -------------------------------------------------------------------------
 
 static struct {
@@ -374,6 +409,7 @@ int main(void) {
       cmocka_unit_test(test_dispatches_that_fail),
       cmocka_unit_test(test_everything_is_given_back),
       cmocka_unit_test(test_a_lost_device),
+      cmocka_unit_test(test_a_device_that_computes_nothing),
       cmocka_unit_test(test_pipeline_caches_are_checked),
   };
   return cmocka_run_group_tests(tests, scratch_dir_make, scratch_dir_remove);

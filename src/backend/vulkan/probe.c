@@ -3,6 +3,7 @@
 
 #include "backend/cache.h"
 #include "backend/launch.h"
+#include "backend/vulkan/trust.h"
 #include "backend/vulkan/vulkan.h"
 #include "base/error.h"
 
@@ -360,9 +361,12 @@ static vyre_status probe_once(vulkan_device *d, vyre_error *error) {
   }
   vyre_status status = is_known ? VYRE_OK : examine(d, &verdict, error);
   if (status != VYRE_OK) return status;
-  if (!is_known) cache_store(&key, &verdict, sizeof verdict);
   apply(d, verdict);
-  return VYRE_OK;
+  if (is_known) return VYRE_OK;
+  uint32_t failed = 0;
+  if (verdict >> CLAIM_USABLE & 1) status = trust_device(d, &failed, error);
+  if (status == VYRE_OK) cache_store(&key, &verdict, sizeof verdict);
+  return status;
 }
 
 vyre_status probe_device(vulkan_device *d, vyre_error *error) {
