@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_DEVICES = 16, NO_TYPE = UINT32_MAX };
+enum { MAX_DEVICES = 16 };
+
+#define NO_TYPE UINT32_MAX // no memory type, no queue family
 
 static vulkan_device *devices;
 static uint32_t device_count;
