@@ -91,13 +91,9 @@ static vyre_status read_recorded(const char *path, recorded *out, vyre_error *er
 }
 
 static vyre_status read_prior(replay *r, const char *path, vyre_error *error) {
-  recorded from;
   double *times;
-  vyre_status status = read_recorded(path, &from, error);
-  if (status != VYRE_OK) return status;
-  status = recorded_times(&from, &r->recorded.space, path, &times, error);
+  vyre_status status = tuning_prior_read(path, &r->recorded.space, &times, error);
   if (status == VYRE_OK) r->options.priors[r->options.prior_count++] = times;
-  recorded_fini(&from);
   return status;
 }
 

@@ -28,6 +28,7 @@ typedef struct tuning {
   const char *backend;
   vyre_device device;
   char op[128];
+  search_options options;
   search *search;
   json_t *results;
   char *path; // where they are kept; NULL: nowhere
@@ -336,7 +337,8 @@ static void show_tuned(const tuning *t, uint32_t best, double best_ns) {
   double importance[SPACE_PARAMS];
   strbuf words = {0}, macros = {0};
   config_text(t->space, best, "", &words);
-  config_text(t->space, best, "-D", &macros);
+  const measure *m = t->request->m;
+  config_text(t->space, best, load_language(m->file, &m->source).has_launch ? "-D" : "", &macros);
   char *text = strbuf_take(&words, NULL), *defines = strbuf_take(&macros, NULL);
   printf("%s: %u of %u configurations evaluated, %u known from before, %u failed\n", t->backend,
          t->done, t->space->count, t->known, t->failed);
@@ -377,14 +379,28 @@ static uint32_t usual_evaluations(const space *s) {
   return usual < s->count ? usual : s->count;
 }
 
+// The times of other devices or sizes.
+static vyre_status read_priors(tuning *t, vyre_error *error) {
+  const tune_search *how = t->request->how;
+  vyre_status status = VYRE_OK;
+  for (size_t i = 0; i < how->priors.count && status == VYRE_OK; i++) {
+    double *times;
+    status = tuning_prior_read(how->priors.at[i], t->space, &times, error);
+    if (status == VYRE_OK) t->options.priors[t->options.prior_count++] = times;
+  }
+  return status;
+}
+
 static vyre_status tune_backend(tuning *t, json_t *list, vyre_error *error) {
   const tune_search *how = t->request->how;
-  search_options options = {.strategy = how->strategy, .seed = how->seed};
-  t->search = search_new(t->space, &options);
+  t->options = (search_options){.strategy = how->strategy, .seed = how->seed};
+  vyre_status status = read_priors(t, error);
+  if (status != VYRE_OK) return status;
+  t->search = search_new(t->space, &t->options);
   t->wanted = how->evaluations ? (uint32_t)how->evaluations : usual_evaluations(t->space);
   if (how->strategy == SEARCH_EXHAUSTIVE && !how->evaluations) t->wanted = t->space->count;
   if (!t->search) return error_out_of_memory(error);
-  vyre_status status = find_path(t, error);
+  status = find_path(t, error);
   if (status != VYRE_OK) return status;
   if (t->path && !t->request->again)
     status = tuning_results_read(t->path, t->space, tell_known, t, &t->results, error);
@@ -397,6 +413,7 @@ static vyre_status tune_backend(tuning *t, json_t *list, vyre_error *error) {
 }
 
 static void end_tuning(tuning *t) {
+  for (uint32_t i = 0; i < t->options.prior_count; i++) free((double *)t->options.priors[i]);
   search_free(t->search);
   json_decref(t->results);
   free(t->path);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/cli.h"
+#include "policy/recorded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,9 +54,9 @@ json_t *tuning_result_json(const space *s, const tuning_result *r) {
     json_array_append_new(measurements, json_pack("{s:s, s:o, s:s}", "name", "time", "value",
                                                   json_real(r->time_ns * 1e-6), "unit", "ms"));
   return json_pack("{s:o, s:o, s:o, s:s, s:i, s:o, s:[s]}", "timestamp", timestamp(r->date),
-                   "configuration", tuning_configuration_json(s, r->config), "times", times, "invalidity",
-                   r->invalidity, "correctness", (int)is_valid, "measurements", measurements,
-                   "objectives", "time");
+                   "configuration", tuning_configuration_json(s, r->config), "times", times,
+                   "invalidity", r->invalidity, "correctness", (int)is_valid, "measurements",
+                   measurements, "objectives", "time");
 }
 
 vyre_status tuning_results_write(const char *path, const json_t *results, const char *op,
@@ -103,31 +104,72 @@ static double time_of(const json_t *entry) {
   return json_is_number(value) ? json_number_value(value) * 1e6 : (double)NAN;
 }
 
+static vyre_status read_results(const char *path, const char *text, size_t size, const space *s,
+                                void (*visit)(void *context, uint32_t config, double time_ns),
+                                void *context, json_t *kept, vyre_error *error) {
+  json_error_t why;
+  json_t *root = json_loadb(text, size, 0, &why);
+  const json_t *results = json_object_get(root, "results");
+  vyre_status status = VYRE_OK;
+  if (!json_is_array(results))
+    status = error_set(error, VYRE_ERROR_SYNTAX,
+                       "%s is no file of results. Fix: name another, or remove it", path);
+  for (size_t i = 0; i < json_array_size(results); i++) {
+    json_t *entry = json_array_get(results, i);
+    int64_t config = find_config(s, entry);
+    if (config == SPACE_NONE) continue;
+    if (kept) json_array_append(kept, entry);
+    visit(context, (uint32_t)config, time_of(entry));
+  }
+  json_decref(root);
+  return status;
+}
+
 vyre_status tuning_results_read(const char *path, const space *s,
                                 void (*visit)(void *context, uint32_t config, double time_ns),
                                 void *context, json_t **out, vyre_error *error) {
   char *text;
   size_t size;
-  json_error_t why;
   *out = json_array();
   if (!*out) return error_out_of_memory(error);
   if (file_read(path, MOST_BYTES, &text, &size, error) != VYRE_OK) return VYRE_OK; // none yet
-  json_t *root = json_loadb(text, size, 0, &why);
+  vyre_status status = read_results(path, text, size, s, visit, context, *out, error);
   free(text);
-  const json_t *results = json_object_get(root, "results");
-  if (!json_is_array(results)) {
-    json_decref(root);
-    return error_set(error, VYRE_ERROR_SYNTAX,
-                     "%s is no file of results. Fix: name another with --results, or remove it",
-                     path);
+  return status;
+}
+
+static void keep_time(void *context, uint32_t config, double time_ns) {
+  double *times = context;
+  times[config] = time_ns;
+}
+
+static vyre_status read_record(const char *path, const char *text, size_t size, const space *s,
+                               double **out, vyre_error *error) {
+  recorded from;
+  vyre_status status = recorded_parse(text, size, path, &from, error);
+  if (status != VYRE_OK) return status;
+  status = recorded_times(&from, s, path, out, error);
+  recorded_fini(&from);
+  return status;
+}
+
+vyre_status tuning_prior_read(const char *path, const space *s, double **out, vyre_error *error) {
+  char *text;
+  size_t size;
+  *out = NULL;
+  vyre_status status = file_read(path, MOST_BYTES, &text, &size, error);
+  if (status != VYRE_OK) return status;
+  if (!size || *text != '{') {
+    status = read_record(path, text, size, s, out, error);
+  } else {
+    *out = malloc((s->count + 1u) * sizeof **out);
+    for (uint32_t i = 0; i < s->count && *out; i++) (*out)[i] = (double)NAN;
+    status = *out ? read_results(path, text, size, s, keep_time, *out, NULL, error)
+                  : error_out_of_memory(error);
   }
-  for (size_t i = 0; i < json_array_size(results); i++) {
-    json_t *entry = json_array_get(results, i);
-    int64_t config = find_config(s, entry);
-    if (config == SPACE_NONE) continue;
-    json_array_append(*out, entry);
-    visit(context, (uint32_t)config, time_of(entry));
-  }
-  json_decref(root);
-  return VYRE_OK;
+  free(text);
+  if (status == VYRE_OK) return status;
+  free(*out);
+  *out = NULL;
+  return status;
 }

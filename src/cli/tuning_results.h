@@ -30,4 +30,8 @@ vyre_status tuning_results_read(const char *path, const space *s,
                                 void (*visit)(void *context, uint32_t config, double time_ns),
                                 void *context, json_t **out, vyre_error *error);
 
+// Times of configurations of the space, from a file of results or from comma-separated values: one
+// number each, NAN where there is none. The caller frees.
+vyre_status tuning_prior_read(const char *path, const space *s, double **out, vyre_error *error);
+
 #endif
