@@ -216,6 +216,11 @@ static void keep_visit(void *data, const vyre_source_result *r) {
   v->count++;
 }
 
+static void count_visit(void *data, const vyre_source_result *r) {
+  visits *v = data;
+  v->is_strange |= r->count != 2 || r->index != v->count++ || !r->program;
+}
+
 static void all_are_made_at_once(void **state) {
   (void)state;
   visits v = {0};
@@ -238,6 +243,16 @@ static void all_are_made_at_once(void **state) {
     vyre_program_release(alone);
     vyre_program_release(v.program[i]);
   }
+  // A file that begins with a kernel: it is one of those that are counted.
+  static const char first[] = "kernel void a(global int *y) { y[0] = 1; }\n"
+                              "int f(void) { return 2; }\n"
+                              "kernel void b(global int *y) { y[0] = f(); }\n";
+  v = (visits){0};
+  assert_int_equal(
+      vyre_source_each("opencl", first, strlen(first), "m.cl", NULL, count_visit, &v, &error),
+      VYRE_OK);
+  assert_int_equal(v.count, 2);
+  assert_false(v.is_strange);
   v = (visits){0};
   assert_int_equal(
       vyre_source_each("opencl", "kernel void k() { x }", 21, "m.cl", NULL, keep_visit, &v, &error),
