@@ -128,7 +128,7 @@ static void require_small_storage(emitter *e, uint32_t bytes) {
 }
 
 static void put_buffer(emitter *e, uint32_t i) {
-  vyre_type t = emitter_element(e, i);
+  vyre_type t = emitter_declared(e, MEM_REF(MEM_BUFFER, i));
   bool is_new = false;
   if (type_bytes(t) < 4) require_small_storage(e, type_bytes(t));
   uint32_t element = emitter_memory(e, t);
@@ -206,7 +206,8 @@ static void put_shared(emitter *e) {
     const shared_array *s = &e->p->shared[i];
     if (type_bytes(s->type) < 4)
       spirv_require(&e->m, type_bytes(s->type) == 1 ? SpvCapabilityInt8 : SpvCapabilityInt16);
-    uint32_t array = spirv_declare(&e->m, SpvOpTypeArray, 0, emitter_memory(e, s->type),
+    vyre_type declared = emitter_declared(e, MEM_REF(MEM_SHARED, i));
+    uint32_t array = spirv_declare(&e->m, SpvOpTypeArray, 0, emitter_memory(e, declared),
                                    emitter_number(e, s->length));
     e->shared[i] = put_variable(e, SpvStorageClassWorkgroup, array);
     put_name(e, e->shared[i], s->name);
@@ -252,15 +253,20 @@ static void emit_region(emitter *e, uint32_t index, const char *name) {
 
 static bool emitter_init(emitter *e, const vyre_program *lowered, const vulkan_target *target) {
   *e = (emitter){.p = lowered, .t = target};
+  uint32_t buffers = lowered->buffer_count;
   e->values = calloc(lowered->code_count + 1u, sizeof *e->values);
   e->shared = calloc(lowered->shared_count + 1u, sizeof *e->shared);
+  e->holds_bits = calloc(buffers + lowered->shared_count + 1u, sizeof *e->holds_bits);
+  if (!e->values || !e->shared || !e->holds_bits) return false;
   for (uint32_t i = 1; i < lowered->code_count; i++) {
     const inst *in = &lowered->code[i];
-    if (op_table[in->op].operands[0] != 'm' || mem_space(in->arg[0]) != MEM_BUFFER) continue;
-    e->accesses[mem_index(in->arg[0])] |=
-        (uint8_t)(op_table[in->op].flags & (OPF_READS | OPF_WRITES));
+    if (op_table[in->op].operands[0] != 'm' || mem_space(in->arg[0]) == MEM_PRIVATE) continue;
+    uint32_t at = mem_index(in->arg[0]);
+    bool is_shared = mem_space(in->arg[0]) == MEM_SHARED;
+    if (op_is_atomic(in->op)) e->holds_bits[at + (is_shared ? buffers : 0)] = true;
+    if (!is_shared) e->accesses[at] |= (uint8_t)(op_table[in->op].flags & (OPF_READS | OPF_WRITES));
   }
-  return e->values && e->shared;
+  return true;
 }
 
 static void emitter_fini(emitter *e) {
@@ -270,6 +276,7 @@ static void emitter_fini(emitter *e) {
   vec_free(&e->hidden);
   free(e->values);
   free(e->shared);
+  free(e->holds_bits);
 }
 
 static void emitter_begin_module(emitter *e, uint32_t first) {

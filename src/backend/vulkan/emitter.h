@@ -30,6 +30,7 @@ typedef struct emitter {
   uint32_t *shared;                      // per shared array of the program
   uint32_t buffers[LIMIT_BUFFERS], stop; // variables; 0: not declared
   uint8_t accesses[LIMIT_BUFFERS];       // OPF_READS, OPF_WRITES, of all regions
+  bool *holds_bits;                      // per buffer, then per shared array: floats as integers
   bool has_8_bits;                       // the extension is declared
   uint32_t size[3];                      // the workgroup's extents
   uint32_t group_id, local_id;           // variables
@@ -55,8 +56,10 @@ uint32_t emitter_number(emitter *e, uint32_t value); // a constant u32
 uint32_t emitter_const(emitter *e, vyre_type type, uint64_t bits);
 uint32_t emitter_ref(emitter *e, ref value);
 void emitter_read_facts(emitter *e); // when the region's code begins
-// What elements of a buffer are for shaders: words where the target has no type for them.
-vyre_type emitter_element(const emitter *e, uint32_t buffer);
+// What elements of a memory object are for shaders, and what they are declared as: words where the
+// target has no type for them, integers where floats are exchanged atomically.
+vyre_type emitter_element(const emitter *e, uint32_t mem);
+vyre_type emitter_declared(const emitter *e, uint32_t mem);
 void emitter_operation(emitter *e, uint32_t op); // one operation of the program
 
 // ---- flow.c -------------------------------------------------------------------------------------
@@ -66,6 +69,13 @@ void emitter_begin_code(emitter *e);
 void emitter_end_code(emitter *e);
 // Before an operation: code behind a jump is in a block that nobody reaches.
 void emitter_need_block(emitter *e);
+
+// Compare-exchange of a float's bits: `old`, which is exchanged when it is `want` or both are NaN.
+typedef struct flow_exchange {
+  vyre_type bits; // the integer type
+  uint32_t place, scope, want, desired;
+} flow_exchange;
+uint32_t flow_exchange_bits(emitter *e, const flow_exchange *x);
 
 // A row of value.c's table: how an operation is written.
 typedef struct emitter_row emitter_row;

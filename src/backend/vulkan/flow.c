@@ -165,3 +165,40 @@ uint32_t flow_barrier(emitter *e, uint32_t op, const emitter_row *row) {
   spirv_put(&e->m, SECTION_BODY, SpvOpControlBarrier, workgroup, workgroup, memory);
   return 0;
 }
+
+// ---- floats that are exchanged ------------------------------------------------------------------
+
+// Both are NaN, whichever: shifted, the sign is gone, and all above infinity are.
+static uint32_t are_nan(emitter *e, const flow_exchange *x, uint32_t old, uint32_t want) {
+  uint32_t type = emitter_type(e, x->bits), is_nan[2];
+  uint32_t flag = spirv_declare_words(&e->m, SpvOpTypeBool, 0, NULL, 0, NULL);
+  uint64_t infinity = x->bits == VYRE_U32 ? 0xff000000 : 0xffe0000000000000;
+  for (int k = 0; k < 2; k++) {
+    uint32_t shifted = spirv_make(&e->m, SpvOpShiftLeftLogical, type, k ? want : old,
+                                  emitter_const(e, x->bits, 1));
+    is_nan[k] =
+        spirv_make(&e->m, SpvOpUGreaterThan, flag, shifted, emitter_const(e, x->bits, infinity));
+  }
+  return spirv_make(&e->m, SpvOpLogicalAnd, flag, is_nan[0], is_nan[1]);
+}
+
+// Where another NaN is found than the one that was looked for, that one is looked for.
+uint32_t flow_exchange_bits(emitter *e, const flow_exchange *x) {
+  spirv_module *m = &e->m;
+  uint32_t type = emitter_type(e, x->bits), relaxed = emitter_number(e, 0), before = e->label;
+  uint32_t flag = spirv_declare_words(m, SpvOpTypeBool, 0, NULL, 0, NULL), old = spirv_id(m);
+  emitter_block b = {.merge = spirv_id(m), .next = spirv_id(m), .header = spirv_id(m)};
+  branch(e, b.header);
+  put_label(e, b.header);
+  uint32_t want = spirv_make(m, SpvOpPhi, type, x->want, before, old, b.next);
+  put_loop_merge(e, &b);
+  spirv_put(m, SECTION_BODY, SpvOpAtomicCompareExchange, type, old, x->place, x->scope, relaxed,
+            relaxed, x->desired, want);
+  uint32_t is_other = spirv_make(m, SpvOpINotEqual, flag, old, want);
+  uint32_t again = spirv_make(m, SpvOpLogicalAnd, flag, is_other, are_nan(e, x, old, want));
+  spirv_put(m, SECTION_BODY, SpvOpBranchConditional, again, b.next, b.merge);
+  put_label(e, b.next);
+  branch(e, b.header);
+  put_label(e, b.merge);
+  return old;
+}

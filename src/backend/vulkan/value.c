@@ -108,9 +108,19 @@ uint32_t emitter_ref(emitter *e, ref value) {
   return emitter_const(e, (vyre_type)c->type, c->bits);
 }
 
-vyre_type emitter_element(const emitter *e, uint32_t buffer) {
-  vyre_type t = e->p->buffers[buffer].type;
+vyre_type emitter_element(const emitter *e, uint32_t mem) {
+  uint32_t i = mem_index(mem);
+  if (mem_space(mem) == MEM_SHARED) return e->p->shared[i].type;
+  if (mem_space(mem) == MEM_PRIVATE) return (vyre_type)e->p->code[i].type;
+  vyre_type t = e->p->buffers[i].type;
   return storage_words(&e->t->lower, t) ? VYRE_U32 : t;
+}
+
+vyre_type emitter_declared(const emitter *e, uint32_t mem) {
+  vyre_type t = emitter_element(e, mem);
+  if (mem_space(mem) == MEM_PRIVATE || !type_is_float(t)) return t;
+  uint32_t at = mem_index(mem) + (mem_space(mem) == MEM_SHARED ? e->p->buffer_count : 0);
+  return !e->holds_bits[at] ? t : t == VYRE_F32 ? VYRE_U32 : VYRE_U64;
 }
 
 // ---- helpers ------------------------------------------------------------------------------------
@@ -408,12 +418,6 @@ static uint32_t put_fact(emitter *e, uint32_t op, const emitter_row *row) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
-static vyre_type element_type(const emitter *e, uint32_t mem) {
-  uint32_t i = mem_index(mem);
-  if (mem_space(mem) == MEM_BUFFER) return emitter_element(e, i);
-  return mem_space(mem) == MEM_SHARED ? e->p->shared[i].type : (vyre_type)e->p->code[i].type;
-}
-
 // An index is below the length, which has 32 bits.
 static uint32_t index_of(emitter *e, ref index) {
   uint32_t value = emitter_ref(e, index);
@@ -428,7 +432,7 @@ static uint32_t element(emitter *e, const inst *in) {
       [MEM_PRIVATE] = SpvStorageClassFunction,
   };
   uint32_t space = mem_space(in->arg[0]), i = mem_index(in->arg[0]);
-  uint32_t type = emitter_memory(e, element_type(e, in->arg[0]));
+  uint32_t type = emitter_memory(e, emitter_declared(e, in->arg[0]));
   uint32_t pointer = spirv_declare(&e->m, SpvOpTypePointer, 0, classes[space], type);
   uint32_t at = index_of(e, in->arg[1]);
   if (space == MEM_BUFFER)
@@ -439,9 +443,10 @@ static uint32_t element(emitter *e, const inst *in) {
 
 static uint32_t put_load(emitter *e, uint32_t op, const emitter_row *row) {
   const inst *in = &e->p->code[op];
-  vyre_type t = element_type(e, in->arg[0]);
+  vyre_type t = emitter_element(e, in->arg[0]), declared = emitter_declared(e, in->arg[0]);
   (void)row;
-  uint32_t found = spirv_make(&e->m, SpvOpLoad, emitter_memory(e, t), element(e, in));
+  uint32_t found = spirv_make(&e->m, SpvOpLoad, emitter_memory(e, declared), element(e, in));
+  if (declared != t) return spirv_make(&e->m, SpvOpBitcast, emitter_type(e, t), found);
   if (type_bytes(t) >= 4) return found;
   SpvOp widen = type_is_signed(t) ? SpvOpSConvert : SpvOpUConvert;
   found = spirv_make(&e->m, widen, emitter_u32(e), found);
@@ -450,9 +455,10 @@ static uint32_t put_load(emitter *e, uint32_t op, const emitter_row *row) {
 
 static uint32_t put_store(emitter *e, uint32_t op, const emitter_row *row) {
   const inst *in = &e->p->code[op];
-  vyre_type t = element_type(e, in->arg[0]);
+  vyre_type t = emitter_element(e, in->arg[0]), declared = emitter_declared(e, in->arg[0]);
   (void)row;
   uint32_t value = arg(e, in, 2);
+  if (declared != t) value = spirv_make(&e->m, SpvOpBitcast, emitter_type(e, declared), value);
   if (t == VYRE_BOOL) value = from_bool(e, VYRE_U32, value);
   if (type_bytes(t) < 4) value = spirv_make(&e->m, SpvOpUConvert, emitter_memory(e, t), value);
   spirv_put(&e->m, SECTION_BODY, SpvOpStore, element(e, in), value);
@@ -461,16 +467,21 @@ static uint32_t put_store(emitter *e, uint32_t op, const emitter_row *row) {
 
 static uint32_t put_atomic(emitter *e, uint32_t op, const emitter_row *row) {
   const inst *in = &e->p->code[op];
-  vyre_type t = element_type(e, in->arg[0]);
+  vyre_type t = emitter_element(e, in->arg[0]), declared = emitter_declared(e, in->arg[0]);
   bool is_shared = mem_space(in->arg[0]) == MEM_SHARED;
   if (type_bits(t) == 64) spirv_require(&e->m, SpvCapabilityInt64Atomics);
-  uint32_t at = element(e, in), type = emitter_type(e, t), relaxed = emitter_number(e, 0);
+  uint32_t at = element(e, in), type = emitter_type(e, declared), relaxed = emitter_number(e, 0);
   uint32_t scope = emitter_number(e, is_shared ? SpvScopeWorkgroup : SpvScopeDevice);
   uint32_t x = arg(e, in, 2);
   if (op_table[in->op].operand_count < 4)
     return spirv_make(&e->m, op_for(row, t), type, at, scope, relaxed, x);
-  return spirv_make(&e->m, SpvOpAtomicCompareExchange, type, at, scope, relaxed, relaxed,
-                    arg(e, in, 3), x);
+  uint32_t y = arg(e, in, 3);
+  if (declared == t)
+    return spirv_make(&e->m, SpvOpAtomicCompareExchange, type, at, scope, relaxed, relaxed, y, x);
+  x = spirv_make(&e->m, SpvOpBitcast, type, x);
+  y = spirv_make(&e->m, SpvOpBitcast, type, y);
+  uint32_t old = flow_exchange_bits(e, &(flow_exchange){declared, at, scope, x, y});
+  return spirv_make(&e->m, SpvOpBitcast, emitter_type(e, t), old);
 }
 
 // Of memory that the host writes meanwhile.
