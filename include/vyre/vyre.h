@@ -290,6 +290,20 @@ VYRE_API vyre_status vyre_source_each(const char *language, const void *source, 
 VYRE_API vyre_status vyre_print_text(const void *buffer, size_t size_bytes, char **out,
                                      uint64_t *lost_words, vyre_error *error);
 
+/* One call of printf. The text ends with a zero behind `size` bytes, and is the caller's only during
+ * the call. */
+typedef struct vyre_printed {
+  uint32_t global_id[3];
+  const char *text;
+  size_t size;
+} vyre_printed;
+
+/* The same, call by call: `visit` gets each text with the invocation that printed it, in the order of
+ * invocations, on this thread. */
+VYRE_API vyre_status vyre_print_each(const void *buffer, size_t size_bytes,
+                                     void (*visit)(void *data, const vyre_printed *printed),
+                                     void *data, uint64_t *lost_words, vyre_error *error);
+
 /* ---- building -------------------------------------------------------------------------------- */
 
 /* One builder makes one program, on one thread. Mistakes are sticky: the first one is kept and

@@ -195,25 +195,70 @@ static void print_record(strbuf *out, const record *r) {
   }
 }
 
-vyre_status vyre_print_text(const void *data, size_t size_bytes, char **out, uint64_t *lost_words,
-                            vyre_error *error) {
-  FPENV_SCOPE;
-  if (!out || (!data && size_bytes))
-    return error_set(error, VYRE_ERROR_ARGUMENT,
-                     "the buffer or `out` is NULL. Fix: pass the words and a place for the text");
-  *out = NULL;
+// ---- all of them --------------------------------------------------------------------------------
+
+typedef struct printing {
+  record *records;
+  uint32_t count;
+  uint64_t lost; // words
+} printing;
+
+// The records of a buffer in the order of invocations; the caller frees them.
+static bool read_printing(const void *data, size_t size_bytes, printing *out) {
   const uint32_t *words = data;
   uint64_t count = size_bytes / sizeof *words, used = count ? (uint64_t)words[0] + 1 : 0;
   uint64_t end = used < count ? used : count;
-  uint32_t record_count = find_records(words, end, NULL);
-  record *records = calloc(record_count + 1u, sizeof *records);
-  if (!records) return error_out_of_memory(error);
-  find_records(words, end, records);
-  if (record_count) qsort(records, record_count, sizeof *records, by_invocation);
+  *out = (printing){.count = find_records(words, end, NULL), .lost = used - end};
+  out->records = calloc(out->count + 1u, sizeof *out->records);
+  if (!out->records) return false;
+  find_records(words, end, out->records);
+  if (out->count) qsort(out->records, out->count, sizeof *out->records, by_invocation);
+  return true;
+}
+
+static vyre_status bad_arguments(vyre_error *error) {
+  return error_set(error, VYRE_ERROR_ARGUMENT,
+                   "the buffer, `out` or `visit` is NULL. Fix: pass the words, and where the text "
+                   "goes");
+}
+
+vyre_status vyre_print_each(const void *data, size_t size_bytes,
+                            void (*visit)(void *data, const vyre_printed *printed),
+                            void *visit_data, uint64_t *lost_words, vyre_error *error) {
+  FPENV_SCOPE;
+  printing all;
+  if (!visit || (!data && size_bytes)) return bad_arguments(error);
+  if (!read_printing(data, size_bytes, &all)) return error_out_of_memory(error);
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < all.count && status == VYRE_OK; i++) {
+    strbuf text = {0};
+    print_record(&text, &all.records[i]);
+    const uint32_t *ids = all.records[i].words + 1;
+    vyre_printed one = {.global_id = {ids[0], ids[1], ids[2]}, .size = text.size};
+    char *taken = strbuf_take(&text, NULL);
+    one.text = taken;
+    if (taken)
+      visit(visit_data, &one);
+    else
+      status = error_out_of_memory(error);
+    free(taken);
+  }
+  if (lost_words) *lost_words = all.lost;
+  free(all.records);
+  return status;
+}
+
+vyre_status vyre_print_text(const void *data, size_t size_bytes, char **out, uint64_t *lost_words,
+                            vyre_error *error) {
+  FPENV_SCOPE;
+  printing all;
+  if (!out || (!data && size_bytes)) return bad_arguments(error);
+  *out = NULL;
+  if (!read_printing(data, size_bytes, &all)) return error_out_of_memory(error);
   strbuf text = {0};
-  for (uint32_t i = 0; i < record_count; i++) print_record(&text, &records[i]);
-  if (lost_words) *lost_words = used - end;
-  free(records);
+  for (uint32_t i = 0; i < all.count; i++) print_record(&text, &all.records[i]);
+  if (lost_words) *lost_words = all.lost;
+  free(all.records);
   *out = strbuf_take(&text, NULL);
   return *out ? VYRE_OK : error_out_of_memory(error);
 }

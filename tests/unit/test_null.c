@@ -188,6 +188,11 @@ static void reading_opencl_c(void **state) {
   }
 }
 
+static void never_printed(void *data, const vyre_printed *printed) {
+  (void)data, (void)printed;
+  fail_msg("nothing was printed");
+}
+
 static void printed_text(void **state) {
   (void)state;
   uint32_t words[4] = {0};
@@ -199,6 +204,11 @@ static void printed_text(void **state) {
   vyre_free(text);
   TAKES(vyre_print_text, 4, words, sizeof words, &text, &lost, NULL);
   vyre_free(text);
+  REFUSES(vyre_print_each, 1, NULL, sizeof words, never_printed, words, &lost, &error);
+  REFUSES(vyre_print_each, 2, words, sizeof words, NULL, words, &lost, &error);
+  TAKES(vyre_print_each, 3, words, sizeof words, never_printed, NULL, &lost, &error);
+  TAKES(vyre_print_each, 4, words, sizeof words, never_printed, words, NULL, &error);
+  TAKES(vyre_print_each, 5, words, sizeof words, never_printed, words, &lost, NULL);
 }
 
 static void inspecting_programs(void **state) {

@@ -62,6 +62,42 @@ static void expect(const page *p, size_t words, const char *wanted, bool is_lost
   vyre_free(text);
 }
 
+typedef struct visits {
+  char text[64];
+  uint32_t count, ids[8];
+} visits;
+
+static void visit(void *data, const vyre_printed *printed) {
+  visits *v = data;
+  assert_int_equal(strlen(printed->text), printed->size);
+  strcat(v->text, printed->text);
+  strcat(v->text, "|");
+  assert_true(v->count < 2);
+  v->ids[v->count++] = printed->global_id[0] + 10 * printed->global_id[1] + 100 * printed->global_id[2];
+}
+
+// Each call is told with its invocation, in their order, whichever came first.
+static void calls_are_visited_one_by_one(void **state) {
+  (void)state;
+  page p = {0};
+  visits v = {0};
+  uint64_t lost = 7;
+  vyre_error error;
+  begin(&p, 3, 2, 1, "last\n");
+  begin(&p, 5, 0, 0, "a %d");
+  add_bits(&p, PRINT_INTEGER, 42);
+  assert_int_equal(
+      vyre_print_each(p.words, sizeof p.words, visit, &v, &lost, &error), VYRE_OK);
+  assert_string_equal(v.text, "a 42|last\n|");
+  assert_int_equal(v.count, 2);
+  assert_int_equal(v.ids[0], 5);
+  assert_int_equal(v.ids[1], 123);
+  assert_int_equal(lost, 0);
+  assert_int_equal(vyre_print_each(p.words, 8, visit, &v, &lost, NULL), VYRE_OK);
+  assert_int_equal(v.count, 2);
+  assert_true(lost > 0);
+}
+
 static void numbers_print_as_in_c(void **state) {
   (void)state;
   static const char *const wholes[] = {"%d",    "%5i", "%-7dx", "%05d", "%+d", "% d", "%.3d",
@@ -151,6 +187,7 @@ static void a_character_that_is_zero_is_left_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(calls_are_visited_one_by_one),
       cmocka_unit_test(numbers_print_as_in_c),
       cmocka_unit_test(invocations_are_in_order),
       cmocka_unit_test(what_does_not_fit_is_left),
