@@ -142,6 +142,24 @@ static void declare_value_params(lowering *l, decl *d, const char *name, uint32_
   }
 }
 
+static uint64_t word_total(const base *b) {
+  uint64_t words = (b->size + b->word_bytes - 1) / b->word_bytes;
+  return words ? words : 1;
+}
+
+// Buffers that no argument of the kernel is.
+static void declare_globals(lowering *l) {
+  for (uint32_t i = 0; i < l->base_count; i++) {
+    base *b = l->bases[i];
+    if (!b->is_global) continue;
+    b->kind = B_MEMORY;
+    b->has_buffer = true;
+    base_words(b);
+    b->mem = vyre_build_buffer(l->b, ast_free_name(l->u, l->kernel, b->name), b->word,
+                               base_access(b), e_const(l, VYRE_U32, word_total(b)));
+  }
+}
+
 // Functions may have tables of the same name.
 static const char *table_name(lowering *l, uint32_t table, const char *wanted) {
   const char *name = ast_free_name(l->u, l->kernel, wanted);
@@ -182,14 +200,14 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
   if (l->prints)
     l->print = vyre_build_buffer(l->b, ast_free_name(l->u, l->kernel, "printf"), VYRE_U32,
                                  VYRE_READWRITE, 0);
+  declare_globals(l);
   for (uint32_t i = 0; i < l->base_count; i++) {
     base *b = l->bases[i];
     if (!b->table || !b->is_dynamic) continue;
     b->name = table_name(l, i, b->name);
     b->has_buffer = true;
     base_words(b);
-    uint64_t words = (b->size + b->word_bytes - 1) / b->word_bytes;
-    b->mem = vyre_build_transient(l->b, b->name, b->word, e_const(l, VYRE_U32, words ? words : 1));
+    b->mem = vyre_build_transient(l->b, b->name, b->word, e_const(l, VYRE_U32, word_total(b)));
   }
 }
 

@@ -253,14 +253,33 @@ static bool all_constant(lowering *l, const value *v) {
   return true;
 }
 
+// A buffer of the program, which is declared in the next round: the caller keeps what is in it from
+// one dispatch to the next.
+static void declare_global(lowering *l, base *b, decl *d) {
+  value init = {d->type, NULL};
+  uint64_t bits;
+  lower_at(l, d->offset);
+  if (d->init) init = init_value(l, d->type, d->init);
+  for (uint32_t i = 0; init.at && i < d->type->leaf_count; i++)
+    if (init.at[i].p || !e_is_const(l, init.at[i].v, &bits) || bits)
+      lower_refuse(l, d->offset, "a variable in global memory that begins with a value",
+                   "leave the value out, and bind it to the buffer of the variable's name");
+  note(l, &b->is_global);
+  // A stand-in for this round, which is thrown away.
+  base_declare_shared(l, b, d->name, d->type, d->type->size, d->offset);
+  b->space = SPACE_GLOBAL;
+}
+
 void lower_decl(lowering *l, decl *d) {
   base *b = base_of_decl(l, d);
   if (d->space == SPACE_LOCAL) {
     declare_local_memory(l, d);
     return;
   }
-  if (d->space == SPACE_GLOBAL && !d->is_param)
-    lower_refuse(l, d->offset, "a variable in global memory", "pass it as a buffer");
+  if (d->space == SPACE_GLOBAL && !d->is_param) {
+    declare_global(l, b, d);
+    return;
+  }
   lower_at(l, d->offset);
   uint32_t since = builder_code_count(l->b);
   value init = {d->type, NULL};

@@ -65,6 +65,7 @@ struct base {
   bool is_mutable;   // private: values do not do
   bool is_dynamic;   // a table is indexed by a value
   bool is_mixed;     // accessed as several types
+  bool is_global;    // a variable in global memory: the program has a buffer for it
   vyre_type access;  // the type that it is accessed as; VYRE_VOID: not yet
   vyre_type order;   // as which it is compared by atomics; VYRE_VOID: not
   vyre_type bits;    // as which its bits are exchanged by atomics; VYRE_VOID: not

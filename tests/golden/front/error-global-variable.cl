@@ -1,9 +1,9 @@
-// Variables in global memory are no arguments.
+// A variable in global memory begins with what the caller binds.
 // RUN: vyre check %s
 // EXPECT-EXIT: 3
-// CHECK: error-global-variable.cl:8:12: error: a variable in global memory is not supported.
+// CHECK: error-global-variable.cl:8:12: error: a variable in global memory that begins with a value is not supported.
 // CHECK-NEXT: global int counter = 3;
 // CHECK-NEXT: ^
-// CHECK-NEXT: Fix: pass it as a buffer
+// CHECK-NEXT: Fix: leave the value out, and bind it to the buffer of the variable's name
 global int counter = 3;
 kernel void k(global int *o) { o[0] = counter; }
