@@ -337,6 +337,40 @@ static void a_machine_keeps_its_name(void **state) {
   store_close(s);
 }
 
+// What SQLite says, in its plain and its extended codes, leads to what can be done about it.
+static void each_failure_says_what_to_do(void **state) {
+  (void)state;
+  static const struct {
+    int code;
+    const char *fix;
+  } rows[] = {
+      {SQLITE_BUSY, "let the other process finish"},
+      {SQLITE_BUSY_SNAPSHOT, "let the other process finish"},
+      {SQLITE_LOCKED, "let the other process finish"},
+      {SQLITE_READONLY, "use a directory that can be written"},
+      {SQLITE_READONLY_DBMOVED, "use a directory that can be written"},
+      {SQLITE_CANTOPEN, "use a directory that can be written"},
+      {SQLITE_CANTOPEN_ISDIR, "use a directory that can be written"},
+      {SQLITE_PERM, "use a directory that can be written"},
+      {SQLITE_CORRUPT, "delete the file"},
+      {SQLITE_CORRUPT_INDEX, "delete the file"},
+      {SQLITE_NOTADB, "delete the file"},
+      {SQLITE_FULL, "free some disk space"},
+      {SQLITE_ERROR, "check the file and the disk"},
+  };
+  store *s = open_at(scratch_path("failing.db"), 0);
+  vyre_error error;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_int_equal(store_fail(s, rows[i].code, "write", &error), VYRE_ERROR_IO);
+    const char *fix = strstr(error.message, "Fix: ");
+    if (!fix || !strstr(fix, rows[i].fix)) fail_msg("%d: %s", rows[i].code, error.message);
+    assert_non_null(strstr(error.message, "cannot write the evidence store `"));
+    assert_non_null(strstr(error.message, "failing.db"));
+  }
+  assert_int_equal(store_fail(s, SQLITE_NOMEM, "write", &error), VYRE_ERROR_MEMORY);
+  store_close(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_table_forgets_its_oldest_keys),
@@ -345,6 +379,7 @@ int main(void) {
       cmocka_unit_test(a_batch_that_fails_in_the_middle_leaves_nothing),
       cmocka_unit_test(sums_are_exact),
       cmocka_unit_test(a_machine_keeps_its_name),
+      cmocka_unit_test(each_failure_says_what_to_do),
   };
   return cmocka_run_group_tests(tests, scratch_dir_make, scratch_dir_remove);
 }
