@@ -213,6 +213,22 @@ static void test_regions_wait_for_each_other(void **state) {
   check_text(handed_on, 5000);
 }
 
+// Floats are exchanged by their bits, in buffers and in shared arrays; nobody shares an element.
+static void test_atomics_of_floats(void **state) {
+  (void)state;
+  need_device();
+  check_text("program p()\nbuffer x: f32[] readwrite\nbuffer r: f32[len(x)] write\n"
+             "region a grid(len(x)) {\n  let i = global_id.x\n  let v = x[i]\n"
+             "  r[i] = atomic_add(x[i], 1.5) + atomic_max(x[i], v * 2.0)\n"
+             "  atomic_cas(x[i], v, 7.0)\n  atomic_exchange(x[i], x[i] - v)\n}\n",
+             300);
+  check_text("program p()\nbuffer x: f32[64] readwrite\n"
+             "region a grid(64) workgroup(64) {\n  shared s: f32[64]\n  let i = local_id.x\n"
+             "  s[i] = x[i]\n  barrier\n  atomic_add(s[63 - i], x[i])\n  barrier\n"
+             "  x[i] = s[i]\n}\n",
+             64);
+}
+
 // ---- time limits --------------------------------------------------------------------------------
 
 static void expect_timeout(const char *text) {
@@ -497,6 +513,7 @@ int main(void) {
       cmocka_unit_test(test_dispatches_at_once),
       cmocka_unit_test(test_random_programs),
       cmocka_unit_test(test_regions_wait_for_each_other),
+      cmocka_unit_test(test_atomics_of_floats),
       cmocka_unit_test(test_time_limit_ends_endless_loops),
       cmocka_unit_test(test_time_limit_ends_large_grids),
       cmocka_unit_test(test_device_with_memory_of_its_own),

@@ -305,6 +305,16 @@ static void test_a_device_that_computes_nothing(void **state) {
   assert_int_equal(failed, 7);
   assert_false(conformance_allows(device->info.adapter, p, &error));
   assert_non_null(strstr(error.message, "first-use/atomics"));
+  // Once more, beside what was known before: nothing twice, nothing forgotten.
+  conformance_failure *known, before = {.row = "rounding/f64", .needs_all = false};
+  uint32_t count;
+  assert_true(features_parse("rint:f64", VYRE_VOID, &before.needs));
+  assert_int_equal(conformance_record(device->info.adapter, &before, 1, &error), VYRE_OK);
+  for (int i = 0; i < 2; i++) assert_int_equal(trust_device(device, &failed, &error), VYRE_OK);
+  assert_int_equal(conformance_load(device->info.adapter, &known, &count, &error), VYRE_OK);
+  assert_int_equal(count, 8);
+  assert_string_equal(known[7].row, "rounding/f64");
+  free(known);
   vyre_program_release(p);
   if (old) setenv("VYRE_HOME", old, 1);
   free(old);

@@ -152,6 +152,26 @@ static vyre_status try_one(vulkan_device *d, const exercise *x, bool *is_right, 
 
 // ---- all ----------------------------------------------------------------------------------------
 
+// Beside what `vyre conform` found before, which is not forgotten.
+static vyre_status record(const char *adapter, const conformance_failure *failures, uint32_t count,
+                          vyre_error *error) {
+  conformance_failure *old = NULL;
+  uint32_t old_count = 0, all = count;
+  vyre_status status = conformance_load(adapter, &old, &old_count, error);
+  if (status != VYRE_OK) return status;
+  conformance_failure *both = calloc(old_count + count, sizeof *both);
+  if (both) memcpy(both, failures, count * sizeof *both);
+  for (uint32_t i = 0; i < old_count && both; i++) {
+    bool is_again = false;
+    for (uint32_t k = 0; k < count; k++) is_again |= !strcmp(old[i].row, failures[k].row);
+    if (!is_again) both[all++] = old[i];
+  }
+  status = both ? conformance_record(adapter, both, all, error) : error_out_of_memory(error);
+  free(both);
+  free(old);
+  return status;
+}
+
 vyre_status trust_device(vulkan_device *d, uint32_t *failed, vyre_error *error) {
   enum { COUNT = sizeof exercises / sizeof *exercises };
   conformance_failure failures[COUNT];
@@ -168,7 +188,6 @@ vyre_status trust_device(vulkan_device *d, uint32_t *failed, vyre_error *error) 
     if (!features_parse(exercises[i].needs, VYRE_VOID, &f->needs))
       VYRE_BUG("vulkan", "`%s` needs what there is not", exercises[i].name);
   }
-  if (status == VYRE_OK && *failed)
-    status = conformance_record(d->info.adapter, failures, *failed, error);
+  if (status == VYRE_OK && *failed) status = record(d->info.adapter, failures, *failed, error);
   return status;
 }
