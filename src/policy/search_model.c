@@ -13,7 +13,7 @@
 
 enum {
   FIRST = 6,         // before the model is asked
-  FIRST_OF_FAST = 8, // beside the fastest of each source
+  FIRST_OF_FAST = 7, // beside the fastest of each source
   THROWS = 12,       // of which the farthest is taken
   POOL = 16384,      // configurations that the model looks at
   LATE_POOL = 4096,  // and after it was full once, when every look costs more
@@ -217,12 +217,12 @@ static ranked *sorted_prior(const search *s, uint32_t source) {
 // The fastest of each source, and then, of some fast ones of each in turn, the one that is farthest
 // from all that are known: what is best elsewhere may be best for a reason that is not here.
 static bool ask_priors(search *s, uint32_t *config) {
-  enum { FAST = 12 }; // one in so many
+  enum { FAST = 20, FAST_THROWS = 8 }; // one in so many is fast
   uint32_t count = s->space->count;
   ranked *order = sorted_prior(s, s->asked_count % s->options.prior_count);
   double best = -1;
   bool is_first = s->asked_count < s->options.prior_count;
-  for (uint32_t i = 0; order && i < (is_first ? count : THROWS); i++) {
+  for (uint32_t i = 0; order && i < (is_first ? count : FAST_THROWS); i++) {
     const ranked *at = &order[is_first ? i : random_below(&s->random, count / FAST + 1)];
     if (at->value == HUGE_VAL || s->is_asked[at->index]) continue;
     double nearest = nearest_told(s, at->index);
