@@ -12,7 +12,7 @@ typedef enum node_kind {
   // Expressions
   N_INT,        // bits
   N_FLOAT,      // bits, of the type
-  N_STRING,     // name: its text up to the first NUL. Only for printf
+  N_STRING,     // name: its bytes, as many as its type has
   N_NAME,       // decl
   N_BINARY,     // op; kids: left, right. Assignments included
   N_UNARY,      // op; kid

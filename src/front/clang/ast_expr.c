@@ -118,7 +118,9 @@ static node *string_literal(unit *u, CXCursor cursor) {
   node *n = leaf_node(u, N_STRING, cursor);
   const char *spelled = unit_string(u, clang_getCursorSpelling(cursor)), *p = strchr(spelled, '"');
   const char *end = strrchr(spelled, '"');
-  char *text = unit_alloc(u, strlen(spelled) + 1, 1), *out = text;
+  size_t size = strlen(spelled) + 1;
+  if (n->type->kind == T_ARRAY && size < n->type->count) size = n->type->count;
+  char *text = unit_alloc(u, size, 1), *out = text;
   for (p = p ? p + 1 : end; p && p < end;) *out++ = literal_char(&p);
   n->name = text;
   return n;

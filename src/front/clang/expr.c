@@ -257,6 +257,7 @@ static value dispatch(lowering *l, node *n) {
   case N_STATEMENT: return statement(l, n);
   case N_AS_TYPE: return bits_as(l, rvalue(l, n->kid[0]), 0, n->type, n->offset);
   case N_NAME:
+  case N_STRING:
   case N_INDEX:
   case N_MEMBER:
   case N_SWIZZLE: {
@@ -267,7 +268,6 @@ static value dispatch(lowering *l, node *n) {
     place at = lvalue(l, n);
     return load(l, &at, n->offset);
   }
-  case N_STRING: lower_refuse(l, n->offset, "a string", "pass the bytes in a buffer");
   default: lower_refuse(l, n->offset, "an expression that is not understood", "simplify it");
   }
 }

@@ -42,12 +42,27 @@ static bool is_whole(const ctype *type, const node *n) {
   return n->type == type || !type_is_aggregate(type);
 }
 
+// An array that a literal gives its bytes; those behind it stay zero.
+static bool is_text(const ctype *type, const node *n) {
+  return n->kind == N_STRING && type->kind == T_ARRAY && type->element->kind == T_SCALAR &&
+         type->element->size == 1;
+}
+
+static void fill_text(filling *f, const ctype *type, uint32_t first, const node *n) {
+  uint32_t count = n->type->count < type->count ? n->type->count : type->count;
+  for (uint32_t i = 0; i < count; i++)
+    f->cells[first + i].v = e_int(f->l, type->element->scalar, n->name[i]);
+}
+
 // Takes what one part needs from the list, starting at *at.
 static void fill_part(filling *f, const ctype *type, uint32_t first, node *list, uint32_t *at) {
   node *n = list->kid[*at];
   if (n->kind == N_INIT) {
     ++*at;
     fill_list(f, type, first, n);
+  } else if (is_text(type, n)) {
+    ++*at;
+    fill_text(f, type, first, n);
   } else if (is_whole(type, n)) {
     ++*at;
     put(f, first, value_convert(f->l, rvalue(f->l, n), type, n->offset));
@@ -137,6 +152,10 @@ static void fill_list(filling *f, const ctype *type, uint32_t first, node *list)
     put_union(f, type, first, init_value(f->l, type->fields[0].type, n), n->offset);
     return;
   }
+  if (is_text(type, list->kid[0])) { // {"text"}
+    fill_text(f, type, first, list->kid[0]);
+    return;
+  }
   taking t = {list, 0};
   fill_rest(f, type, first, 0, &t);
   while (t.at < list->count && list->kid[t.at]->kind == N_DESIGNATOR) {
@@ -147,9 +166,14 @@ static void fill_list(filling *f, const ctype *type, uint32_t first, node *list)
 }
 
 value init_value(lowering *l, const ctype *type, node *init) {
-  if (init->kind != N_INIT) return value_convert(l, rvalue(l, init), type, init->offset);
+  bool is_literal = is_text(type, init);
+  if (init->kind != N_INIT && !is_literal)
+    return value_convert(l, rvalue(l, init), type, init->offset);
   value v = value_zero(l, type, init->offset);
   filling f = {l, v.at};
-  fill_list(&f, type, 0, init);
+  if (is_literal)
+    fill_text(&f, type, 0, init);
+  else
+    fill_list(&f, type, 0, init);
   return v;
 }

@@ -6,6 +6,7 @@
 bool is_lvalue(const node *n) {
   switch (n->kind) {
   case N_NAME:
+  case N_STRING:
   case N_COMPOUND: return true;
   case N_UNARY: return n->op == CXUnaryOperator_Deref;
   case N_INDEX: return n->kid[0]->type->kind != T_VECTOR || is_lvalue(n->kid[0]);
@@ -31,6 +32,16 @@ static place name(lowering *l, node *n) {
   }
   if (b->kind == B_NONE) lower_decl(l, n->decl); // at file scope, or not yet given its value
   return (place){.type = n->decl->type, .at = pointer_to(l, b)};
+}
+
+// A table of its bytes.
+static place string(lowering *l, node *n) {
+  base *b = base_new(l, n, FACT_TEMP);
+  if (b->kind == B_NONE) {
+    value init = init_value(l, n->type, n);
+    base_declare_table(l, b, "text", n->type, &init, n->offset);
+  }
+  return (place){.type = n->type, .at = pointer_to(l, b)};
 }
 
 // The address that a pointer expression gives; an array gives that of its first element.
@@ -109,7 +120,7 @@ place lvalue(lowering *l, node *n) {
     value v = init_value(l, n->type, n->kid[0]);
     return temporary(l, n, n->type, &v);
   }
-  case N_STRING: lower_refuse(l, n->offset, "a string", "pass the bytes in a buffer");
+  case N_STRING: return string(l, n);
   default: break;
   }
   value v = rvalue(l, n); // a value that something points into, such as f().array[i]

@@ -29,8 +29,8 @@
 // CHECK: Fix: write it in OpenCL C
 // RUN: vyre check %s -DCASE=7
 // EXPECT-EXIT: 3
-// CHECK: :57:55: error: a string is not supported.
-// CHECK: Fix: pass the bytes in a buffer
+// CHECK: :57:57: error: a constant whose value is not constant is not supported.
+// CHECK: Fix: give it a constant value
 // RUN: vyre check %s -DCASE=8
 // EXPECT-EXIT: 3
 // CHECK: :60:28: error: a pointer inside of an argument is not supported.
@@ -54,7 +54,7 @@ kernel void k(global int *o) { enqueue_marker(get_default_queue(), 0, 0, 0); }
 #elif CASE == 6
 kernel void k(global float *o) { __asm__("nop"); }
 #elif CASE == 7
-kernel void k(global char *o) { constant char *text = "abc"; o[0] = text[1]; }
+kernel void k(global char *o) { constant char *constant t[1] = {"abc"}; o[0] = t[o[1]][1]; }
 #elif CASE == 8
 typedef struct { global float *p; int n; } with_pointer;
 kernel void k(with_pointer s) { s.p[0] = 1; }
