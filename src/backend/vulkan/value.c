@@ -314,11 +314,25 @@ static uint32_t from_bool(emitter *e, vyre_type to, uint32_t x) {
                     emitter_const(e, to, 0));
 }
 
+static uint32_t join_words(emitter *e, uint32_t type, uint32_t lo, uint32_t hi) {
+  uint32_t pair = spirv_declare(&e->m, SpvOpTypeVector, 0, emitter_u32(e), 2);
+  return spirv_make(&e->m, SpvOpBitcast, type,
+                    spirv_make(&e->m, SpvOpCompositeConstruct, pair, lo, hi));
+}
+
+// Signed ones word by word: Mesa 22.3 narrows comparisons of what SConvert widened to the width
+// before, and gets them wrong (3 <= 4 is false).
+static uint32_t widen(emitter *e, vyre_type from, uint32_t x) {
+  uint32_t u32 = emitter_u32(e), type = int_type(e, 64);
+  if (!type_is_signed(from)) return spirv_make(&e->m, SpvOpUConvert, type, x);
+  uint32_t sign = spirv_make(&e->m, SpvOpShiftRightArithmetic, u32, x, emitter_number(e, 31));
+  return join_words(e, type, x, sign);
+}
+
 static uint32_t between_ints(emitter *e, vyre_type to, vyre_type from, uint32_t x) {
   bool was_wide = type_bits(from) == 64, is_wide = type_bits(to) == 64;
   if (was_wide && !is_wide) x = spirv_make(&e->m, SpvOpUConvert, emitter_u32(e), x);
-  if (is_wide && !was_wide)
-    x = spirv_make(&e->m, type_is_signed(from) ? SpvOpSConvert : SpvOpUConvert, int_type(e, 64), x);
+  if (is_wide && !was_wide) x = widen(e, from, x);
   return is_wide ? x : cut(e, to, x);
 }
 
@@ -364,10 +378,7 @@ static uint32_t put_param(emitter *e, uint32_t op, const emitter_row *row) {
   if (t == VYRE_BOOL) return to_bool(e, VYRE_U32, lo);
   if (t == VYRE_F32) return spirv_make(&e->m, SpvOpBitcast, type, lo);
   if (type_bits(t) < 64) return cut(e, t, lo);
-  uint32_t pair = spirv_declare(&e->m, SpvOpTypeVector, 0, emitter_u32(e), 2);
-  uint32_t hi = fact(e, FACT_OF_PARAM, in->arg[0], 1);
-  return spirv_make(&e->m, SpvOpBitcast, type,
-                    spirv_make(&e->m, SpvOpCompositeConstruct, pair, lo, hi));
+  return join_words(e, type, lo, fact(e, FACT_OF_PARAM, in->arg[0], 1));
 }
 
 static uint32_t put_param_word(emitter *e, uint32_t op, const emitter_row *row) {
