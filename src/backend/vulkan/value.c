@@ -86,6 +86,11 @@ static uint32_t hide_words(emitter *e, vyre_type t, uint32_t x) {
   return spirv_make(&e->m, SpvOpBitcast, type, spirv_make(&e->m, SpvOpBitwiseXor, words, x, zero));
 }
 
+// A float that was made of an integer, which the compiler may know.
+static uint32_t hide_made(emitter *e, vyre_type t, uint32_t x) {
+  return e->t->hides_floats ? hide_words(e, t, x) : x;
+}
+
 // Once, before everything else.
 static uint32_t hidden_const(emitter *e, vyre_type t, uint32_t plain) {
   for (size_t i = 0; i < e->hidden.count; i++)
@@ -350,7 +355,8 @@ static uint32_t put_convert(emitter *e, uint32_t op, const emitter_row *row) {
               : type_is_float(to)                         ? SpvOpConvertUToF
               : type_is_signed(to)                        ? SpvOpConvertFToS
                                                           : SpvOpConvertFToU;
-  return exact(e, spirv_make(&e->m, how, type, x));
+  uint32_t found = exact(e, spirv_make(&e->m, how, type, x));
+  return type_is_float(to) && type_is_int(from) ? hide_made(e, to, found) : found;
 }
 
 static uint32_t put_bitcast(emitter *e, uint32_t op, const emitter_row *row) {
@@ -359,8 +365,9 @@ static uint32_t put_bitcast(emitter *e, uint32_t op, const emitter_row *row) {
   uint32_t x = arg(e, in, 0);
   (void)row;
   if (type_is_float(to) != type_is_float(from))
-    return spirv_make(&e->m, SpvOpBitcast, emitter_type(e, to), x);
-  return type_is_int(to) ? cut(e, to, x) : x;
+    x = spirv_make(&e->m, SpvOpBitcast, emitter_type(e, to), x);
+  if (type_is_float(to)) return type_is_int(from) ? hide_made(e, to, x) : x;
+  return cut(e, to, x);
 }
 
 static uint32_t put_copy(emitter *e, uint32_t op, const emitter_row *row) {
