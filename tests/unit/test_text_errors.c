@@ -225,7 +225,7 @@ static const wrong_text wrong_texts[] = {
     {"V063", "program p(f: f32)\n^buffer t: f32[f] read\nregion r grid(1) { }\n", "i32, u32"},
     {"V064", "program p()\nregion r grid(^global_id.x) { }\n", "use parameters"},
     {"V062", "program p()\n^region r grid(1) workgroup(2048) { }\n", "at most 1024"},
-    {"V045", "program p()\n^region r grid(1) {\n  shared s: f32[20000]\n}\n", "smaller ones"},
+    {"V045", "program p()\n^region r grid(1) {\n  shared s: f32[70000]\n}\n", "smaller ones"},
     {"V060", "program p()\n", "add one"},
 };
 

@@ -68,7 +68,13 @@ static bool make_plan(runner *i, const launch *l, const record_batch *batch) {
   ok &= add_words(i, head, sizeof head);
   for (uint32_t b = 0; b < i->program->buffer_count; b++) {
     const runner_place *p = &i->places[b];
-    uint64_t bound[] = {p->serial, p->offset, p->size, p->is_copied};
+    bool is_staged = p->is_copied && !p->own.mapped;
+    uint64_t bound[] = {p->serial,
+                        p->offset,
+                        p->size,
+                        p->is_copied,
+                        is_staged ? p->staging.serial : 0,
+                        is_staged ? p->staging.offset : 0};
     ok &= add_words(i, bound, sizeof bound);
   }
   uint64_t uniform[] = {i->uniform.serial, i->uniform.offset};

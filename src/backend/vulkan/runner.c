@@ -402,9 +402,9 @@ static vyre_status run_steps(runner *i, const launch *l, bool *is_stuck, vyre_er
   while (code == VK_SUCCESS && !r.is_late && next < i->steps.count);
   *is_stuck = r.is_stuck;
   if (code != VK_SUCCESS) return vulkan_device_error(i->device, error, code, "finish a shader");
-  // One that was done in time is done, however late somebody looked.
-  if (!r.is_late || (next >= i->steps.count && !__atomic_load_n(stop_flag(i), __ATOMIC_ACQUIRE)))
-    return VYRE_OK;
+  // One that was done in time is done, however late somebody looked; where the flag is up it was
+  // not, whoever raised it.
+  if (next >= i->steps.count && !__atomic_load_n(stop_flag(i), __ATOMIC_ACQUIRE)) return VYRE_OK;
   return launch_timeout_error(i->program->regions[r.region].name, error);
 }
 
