@@ -75,7 +75,7 @@ random: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on the C
 	@tests/random-cpu $(BUILD) $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED)
 
 random-vulkan: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on Vulkan, beside ref
-	@$(BUILD)/vyre conform --backend vulkan --suite random --count $(RANDOM_PROGRAMS) \
+	@VYRE_VULKAN=on $(BUILD)/vyre conform --backend vulkan --suite random --count $(RANDOM_PROGRAMS) \
 	  --seed $(RANDOM_SEED) --out build/conform-failures
 
 fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus

@@ -483,6 +483,7 @@ static double first_answers(const char *self, int rounds) {
 }
 
 int main(int argc, char **argv) {
+  setenv("VYRE_VULKAN", "on", 1);
   if (argc > 2 && !strcmp(argv[1], "--first")) {
     first_answer(!strcmp(argv[2], "vyre"));
     return 0;

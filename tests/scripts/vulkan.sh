@@ -28,7 +28,7 @@ stand_in() { # NAME: a loader from the C that is read
 # The sanitizer's own libraries must be found with or without LD_LIBRARY_PATH.
 with() { env LD_LIBRARY_PATH="$work/$1" "${@:2}"; }
 
-expect off VYRE_VULKAN=off env VYRE_VULKAN=off
+expect "not asked for" VYRE_VULKAN=on env -u VYRE_VULKAN
 mkdir -p "$work/broken"
 : >"$work/broken/libvulkan.so.1"
 expect "no loader" "cannot be opened" with broken

@@ -57,9 +57,12 @@ static void load(void) {
               "of whoever started it. Fix: use another backend there");
     return;
   }
-  if (environment_is("VYRE_VULKAN", "off")) {
+  // Nobody has run it on a GPU yet, and lavapipe ends loops by itself (docs/BACKENDS.md): whoever
+  // wants it asks for it.
+  if (!environment_is("VYRE_VULKAN", "on")) {
     error_set(&load_error, VYRE_ERROR_UNSUPPORTED,
-              "Vulkan is turned off by VYRE_VULKAN=off. Fix: unset it");
+              "Vulkan is used only where VYRE_VULKAN=on asks for it. Fix: read what is known of "
+              "your driver in docs/BACKENDS.md, and set it");
     return;
   }
   void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);

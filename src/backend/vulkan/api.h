@@ -85,8 +85,8 @@ typedef struct vulkan_calls {
   PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT; // may be NULL
 } vulkan_calls;
 
-// NULL with an error when there is no loader, or none for Vulkan 1.1, or no driver. VYRE_VULKAN=off
-// leaves Vulkan alone.
+// NULL with an error when there is no loader, or none for Vulkan 1.1, or no driver; and where
+// VYRE_VULKAN=on does not ask for it.
 const vulkan_api *vulkan_api_get(vyre_error *error);
 // False when the driver lacks one; the optional ones are NULL then.
 bool vulkan_find_calls(const vulkan_api *api, VkDevice device, vulkan_calls *out);
