@@ -6,6 +6,7 @@
 #include "cli/nearest.h"
 #include "cli/number.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,13 @@ bool args_u64(const args *a, const char *option, uint64_t *out) {
   const char *end;
   if (number_read_u64(a->value, &end, out) && !*end) return true;
   cli_usage(a->cli, "%s wants a whole number, not `%s`", option, a->value);
+  return false;
+}
+
+bool args_count(const args *a, const char *option, uint64_t most, uint64_t *out) {
+  if (!args_u64(a, option, out)) return false;
+  if (*out >= 1 && *out <= most) return true;
+  cli_usage(a->cli, "%s wants 1 to %" PRIu64 ", not `%s`", option, most, a->value);
   return false;
 }
 

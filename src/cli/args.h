@@ -34,6 +34,7 @@ int args_next(args *a);
 
 // Values. Each prints its message and returns false when the text is not one.
 bool args_u64(const args *a, const char *option, uint64_t *out);
+bool args_count(const args *a, const char *option, uint64_t most, uint64_t *out); // from 1
 bool args_seconds(const args *a, const char *option, uint64_t *out_ns);
 // One to three numbers, separated by commas; those left out become `rest`.
 bool args_extents(const args *a, const char *option, uint64_t limit, uint64_t rest,

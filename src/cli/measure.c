@@ -37,13 +37,6 @@ void measure_catch_stop(void) {
 
 // ---- the command line ---------------------------------------------------------------------------
 
-static bool read_rounds(measure *m, const args *a) {
-  if (!args_u64(a, "--rounds", &m->rounds)) return false;
-  if (m->rounds >= 1 && m->rounds <= 32) return true;
-  cli_usage(m->cli, "--rounds wants 1 to 32, not `%s`", a->value);
-  return false;
-}
-
 static bool read_backend(measure *m, const args *a) {
   if (backend_find(a->value)) return vec_push(&m->backends, a->value);
   cli_usage(m->cli, "there is no backend `%s`. Fix: see `vyre devices`", a->value);
@@ -60,7 +53,7 @@ bool measure_option(measure *m, const args *a, int letter) {
   bool ok;
   switch (letter) {
   case 'b': return read_backend(m, a);
-  case 'r': return read_rounds(m, a);
+  case 'r': return args_count(a, "--rounds", 32, &m->rounds);
   case 'N': m->is_dry = true; return true;
   case 'g':
     m->grid_text = strchr(a->value, '{') ? a->value : NULL;

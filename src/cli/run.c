@@ -95,13 +95,6 @@ static bool read_grid(const args *a, options *o) {
   return args_extents(a, "--grid", max_extent, 1, o->grid);
 }
 
-static bool read_count(const args *a, const char *option, uint64_t most, uint64_t *out) {
-  if (!args_u64(a, option, out)) return false;
-  if (*out >= 1 && *out <= most) return true;
-  cli_usage(a->cli, "%s wants 1 to %" PRIu64 ", not `%s`", option, most, a->value);
-  return false;
-}
-
 static bool read_option(const args *a, int letter, options *o) {
   output out;
   bool ok;
@@ -115,8 +108,8 @@ static bool read_option(const args *a, int letter, options *o) {
   case 'T': return args_seconds(a, "--timeout", &o->timeout_ns);
   case 'F': return args_u64(a, "--fuel", &o->fuel);
   case 'e': o->explain = true; return true;
-  case 'R': return read_count(a, "--repeat", 1000000, &o->repeat);
-  case 't': return read_count(a, "--threads", 65536, &o->threads);
+  case 'R': return args_count(a, "--repeat", 1000000, &o->repeat);
+  case 't': return args_count(a, "--threads", 65536, &o->threads);
   case ARGS_BUILD: source_add_option(&o->source, a->value); return true;
   default:
     if (letter != ARGS_WORD) return false;

@@ -29,13 +29,6 @@ static bool read_strategy(tune_search *t, const args *a) {
   return false;
 }
 
-static bool read_count(const args *a, const char *option, uint64_t most, uint64_t *out) {
-  if (!args_u64(a, option, out)) return false;
-  if (*out >= 1 && *out <= most) return true;
-  cli_usage(a->cli, "%s wants 1 to %llu, not `%s`", option, (unsigned long long)most, a->value);
-  return false;
-}
-
 bool tune_search_option(tune_search *t, const args *a, int letter, bool *ok) {
   switch (letter) {
   case 'P':
@@ -43,8 +36,8 @@ bool tune_search_option(tune_search *t, const args *a, int letter, bool *ok) {
     *ok = true;
     return true;
   case 'A': *ok = read_strategy(t, a); return true;
-  case 'E': *ok = read_count(a, "--evaluations", MOST_EVALUATIONS, &t->evaluations); return true;
-  case 'S': *ok = read_count(a, "--seeds", MOST_SEEDS, &t->seeds); return true;
+  case 'E': *ok = args_count(a, "--evaluations", MOST_EVALUATIONS, &t->evaluations); return true;
+  case 'S': *ok = args_count(a, "--seeds", MOST_SEEDS, &t->seeds); return true;
   case 'J': *ok = args_u64(a, "--seed", &t->seed); return true;
   case 'U': *ok = args_seconds(a, "--seconds", &t->budget_ns); return true;
   case 'O':
