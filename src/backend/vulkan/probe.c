@@ -2,9 +2,8 @@
 #include "backend/vulkan/probe.h"
 
 #include "backend/cache.h"
-#include "backend/launch.h"
+#include "backend/vulkan/ask.h"
 #include "backend/vulkan/trust.h"
-#include "backend/vulkan/vulkan.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -171,43 +170,16 @@ static vyre_dispatch_args args_for(const questions *q, void *answers, vyre_span 
   return (vyre_dispatch_args){.buffers = spans, .buffer_count = 4};
 }
 
-static vyre_status ask_reference(const questions *q, vyre_program *p, vyre_error *error) {
-  vyre_span spans[4];
-  vyre_dispatch_args args = args_for(q, q->expected, spans);
-  vyre_executable *e;
-  vyre_status status = vyre_compile(p, backend_oracle()->id, NULL, &e, error);
-  if (status != VYRE_OK) return status;
-  status = vyre_dispatch(e, &args, NULL, error);
-  vyre_executable_release(e);
-  return status;
-}
-
-static vyre_status ask_device(vulkan_device *d, const questions *q, vyre_program *p,
-                              vyre_error *error) {
-  static const volatile uint32_t never = 0;
-  vyre_span spans[4];
-  vyre_dispatch_args args = args_for(q, q->found, spans);
-  vyre_report report = {0};
-  void *state;
-  launch l;
-  vyre_status status = launch_init(&l, p, &args, error);
-  if (status != VYRE_OK) return status;
-  status = vulkan_compile_for(d, &d->target, p, &never, &state, error);
-  if (status == VYRE_OK) {
-    status = vulkan_backend.dispatch(state, &l, &report, error);
-    vulkan_backend.release(state);
-  }
-  launch_fini(&l);
-  return status;
-}
-
 static vyre_status ask_both(vulkan_device *d, questions *q, vyre_error *error) {
   vyre_program *p;
   if (!questions_init(q)) return error_out_of_memory(error);
   vyre_status status = vyre_program_parse(q->text, strlen(q->text), "probe", &p, error);
   if (status != VYRE_OK) return status;
-  status = ask_reference(q, p, error);
-  if (status == VYRE_OK) status = ask_device(d, q, p, error);
+  vyre_span wanted[4], given[4];
+  vyre_dispatch_args args = args_for(q, q->expected, wanted);
+  status = vulkan_ask_reference(p, &args, error);
+  args = args_for(q, q->found, given);
+  if (status == VYRE_OK) status = vulkan_ask_device(d, p, &args, error);
   vyre_program_release(p);
   return status;
 }
