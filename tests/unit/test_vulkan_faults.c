@@ -293,11 +293,14 @@ static void test_a_device_that_computes_nothing(void **state) {
   char *old = getenv("VYRE_HOME") ? strdup(getenv("VYRE_HOME")) : NULL;
   setenv("VYRE_HOME", scratch_path("trust"), 1);
   vyre_error error;
-  vyre_program *p, *loop;
+  vyre_program *p, *loop, *asked;
   uint32_t failed = 99;
   static const char loops[] = "program l()\nbuffer x: u32[] readwrite\nregion r grid(len(x)) {\n"
                               "  for k in 0..len(x) { x[0] = x[0] + k }\n}\n";
+  static const char whiles[] = "program w()\nbuffer x: u32[] readwrite\nregion r grid(1) {\n"
+                               "  while x[0] > 7 { x[0] = x[0] / 2 }\n}\n";
   assert_int_equal(vyre_program_parse(loops, strlen(loops), "l", &loop, &error), VYRE_OK);
+  assert_int_equal(vyre_program_parse(whiles, strlen(whiles), "w", &asked, &error), VYRE_OK);
   static const char atomics[] = "program a()\nbuffer x: u32[] readwrite\n"
                                 "region r grid(len(x)) { atomic_add(x[0], 1) }\n";
   assert_int_equal(vyre_program_parse(atomics, strlen(atomics), "a", &p, &error), VYRE_OK);
@@ -306,6 +309,7 @@ static void test_a_device_that_computes_nothing(void **state) {
   assert_in_range(failed, 0, 1);
   assert_true(conformance_allows(device->info.adapter, p, &error));
   assert_int_equal(conformance_allows(device->info.adapter, loop, &error), !failed);
+  assert_int_equal(conformance_allows(device->info.adapter, asked, &error), !failed);
   device->vk.CmdDispatch = dispatch_nothing;
   assert_int_equal(trust_device(device, &failed, &error), VYRE_OK);
   assert_int_equal(failed, 8);
@@ -322,6 +326,7 @@ static void test_a_device_that_computes_nothing(void **state) {
   assert_string_equal(known[8].row, "rounding/f64");
   free(known);
   vyre_program_release(loop);
+  vyre_program_release(asked);
   vyre_program_release(p);
   if (old) setenv("VYRE_HOME", old, 1);
   free(old);
