@@ -9,8 +9,8 @@
 #include "backend/opencl/instance.h"
 #include "backend/opencl/residency.h"
 #include "backend/opencl/room.h"
+#include "backend/warm.h"
 #include "base/error.h"
-#include "base/limited.h"
 #include "base/vec.h"
 
 #include <pthread.h>
@@ -29,9 +29,9 @@ typedef struct opencl_state {
   vyre_tier tier;
   bool has_long_kernel;
   atomic_uint references;   // of the executable, and of preparations under way
+  warm_set warm;            // launches that the driver has compiled for
   pthread_mutex_t building; // held by whoever builds
   pthread_mutex_t lock;     // guards what follows
-  vec(uint64_t) ready;      // keys of launches that the driver has compiled for
   bool is_built[WAY_COUNT];
   opencl_build builds[WAY_COUNT];
   instance *at_rest[WAY_COUNT];
@@ -66,7 +66,7 @@ static void opencl_release(void *state) {
   }
   pthread_mutex_destroy(&s->lock);
   pthread_mutex_destroy(&s->building);
-  vec_free(&s->ready);
+  warm_fini(&s->warm);
   vyre_program_release(s->program);
   free(s);
 }
@@ -161,6 +161,7 @@ static vyre_status opencl_compile(const backend *self, vyre_program *program,
   if (!s) return error_out_of_memory(error);
   pthread_mutex_init(&s->lock, NULL);
   pthread_mutex_init(&s->building, NULL);
+  warm_init(&s->warm);
   atomic_init(&s->references, 1);
   vyre_status status = prepare(s, program, options, stop, error);
   if (status == VYRE_OK)
@@ -206,76 +207,29 @@ static uint64_t launch_key(const launch *l, int way) {
     const launch_region *shape = &l->regions[r];
     for (int k = 0; k < 3; k++) {
       int magnitude = shape->grid[k] ? 64 - __builtin_clzll(shape->grid[k]) : 0;
-      key = (key ^ ((uint64_t)magnitude << 32 | shape->workgroup[k])) * UINT64_C(0x100000001b3);
-      key ^= key >> 29;
+      key = warm_key(key, (uint64_t)magnitude << 32 | shape->workgroup[k]);
     }
   }
   return key;
 }
 
-static bool is_ready(opencl_state *s, uint64_t key) {
-  bool found = false;
-  pthread_mutex_lock(&s->lock);
-  for (size_t n = 0; n < s->ready.count; n++) found |= s->ready.at[n] == key;
-  pthread_mutex_unlock(&s->lock);
-  return found;
-}
-
-// Everything that has to be compiled for a launch; owns what it uses.
-typedef struct preparation {
-  opencl_state *s;
-  int way;
-  uint64_t key;
-  launch_region *regions;
-  vyre_status status;
-  vyre_error error;
-} preparation;
-
-static void preparation_free(void *context) {
-  preparation *j = context;
-  opencl_release(j->s);
-  free(j->regions);
-  free(j);
-}
-
-static void prepare_launch(void *context, const volatile uint32_t *stop) {
-  preparation *j = context;
-  opencl_state *s = j->s;
+static vyre_status warm_for(void *state, int way, const launch_region *regions,
+                            const volatile uint32_t *stop, vyre_error *error) {
+  opencl_state *s = state;
   instance *i;
-  j->status = take_instance(s, j->way, &i, &j->error);
-  if (j->status != VYRE_OK) return;
-  if (!__atomic_load_n(stop, __ATOMIC_RELAXED))
-    j->status = instance_warm_for(i, j->regions, &j->error);
-  give_instance(s, j->way, i);
-  pthread_mutex_lock(&s->lock);
-  if (j->status == VYRE_OK) vec_push(&s->ready, j->key); // without memory: once more, next time
-  pthread_mutex_unlock(&s->lock);
-}
-
-static const limited_work preparing = {.run = prepare_launch, .discard = preparation_free};
-
-// Under a time limit, so that a compiler that is slow is told apart from a kernel that is.
-static vyre_status make_ready(opencl_state *s, int way, const launch *l, vyre_error *error) {
-  uint64_t key = launch_key(l, way);
-  size_t bytes = l->program->region_count * sizeof(launch_region);
-  if (!l->timeout_ns || is_ready(s, key)) return VYRE_OK;
-  preparation *j = calloc(1, sizeof *j);
-  launch_region *regions = malloc(bytes);
-  if (!j || !regions) {
-    free(j);
-    free(regions);
-    return error_out_of_memory(error);
-  }
-  atomic_fetch_add(&s->references, 1);
-  *j = (preparation){.s = s, .way = way, .key = key};
-  j->regions = memcpy(regions, l->regions, bytes);
-  limited_end end = limited_run(&preparing, j, l->deadline_ns);
-  if (end == LIMITED_LATE) return launch_compiling_error(l->program, error);
-  vyre_status status = end == LIMITED_DONE ? j->status : launch_thread_error(error);
-  if (end == LIMITED_DONE && status != VYRE_OK && error) *error = j->error;
-  preparation_free(j);
+  vyre_status status = take_instance(s, way, &i, error);
+  if (status != VYRE_OK) return status;
+  if (!__atomic_load_n(stop, __ATOMIC_RELAXED)) status = instance_warm_for(i, regions, error);
+  give_instance(s, way, i);
   return status;
 }
+
+static void hold(void *state) {
+  opencl_state *s = state;
+  atomic_fetch_add(&s->references, 1);
+}
+
+static const warm_how warming = {.run = warm_for, .hold = hold, .release = opencl_release};
 
 // ---- dispatch -----------------------------------------------------------------------------------
 
@@ -286,7 +240,8 @@ static vyre_status opencl_dispatch(void *state, const launch *l, vyre_report *re
   instance *i;
   bool is_stuck = false;
   vyre_status status = opencl_check_process(error);
-  if (status == VYRE_OK) status = make_ready(s, way, l, error);
+  if (status == VYRE_OK)
+    status = warm_launch(&s->warm, &warming, s, way, launch_key(l, way), l, error);
   if (status == VYRE_OK) status = take_instance(s, way, &i, error);
   if (status != VYRE_OK) return status;
   status = instance_submit(i, l, error);

@@ -9,8 +9,8 @@
 #include "backend/vulkan/runner.h"
 #include "backend/vulkan/probe.h"
 #include "backend/vulkan/residency.h"
+#include "backend/warm.h"
 #include "base/error.h"
-#include "base/limited.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +26,9 @@ typedef struct vulkan_state {
   vyre_program *program;
   bool has_long_shader;
   atomic_uint references;   // of the executable, and of preparations under way
+  warm_set warm;            // launches that the driver has compiled for
   pthread_mutex_t building; // held by whoever builds
   pthread_mutex_t lock;     // guards what follows
-  vec(uint64_t) ready;      // keys of launches that the driver has compiled for
   bool is_built[WAY_COUNT];
   vulkan_build builds[WAY_COUNT];
   runner *at_rest[WAY_COUNT];
@@ -92,7 +92,7 @@ static void vulkan_release(void *state) {
   }
   pthread_mutex_destroy(&s->lock);
   pthread_mutex_destroy(&s->building);
-  vec_free(&s->ready);
+  warm_fini(&s->warm);
   vyre_program_release(s->program);
   free(s);
 }
@@ -180,6 +180,7 @@ vyre_status vulkan_compile_for(vulkan_device *d, const vulkan_target *target, vy
   s->target = *target;
   pthread_mutex_init(&s->lock, NULL);
   pthread_mutex_init(&s->building, NULL);
+  warm_init(&s->warm);
   atomic_init(&s->references, 1);
   vyre_status status = prepare(s, program, stop, error);
   if (status == VYRE_OK)
@@ -239,76 +240,28 @@ static int choose_way(const vulkan_state *s, const launch *l) {
 static uint64_t launch_key(const launch *l, int way) {
   uint64_t key = UINT64_C(0xcbf29ce484222325) * ((uint64_t)way + 1);
   for (uint32_t r = 0; r < l->program->region_count; r++)
-    for (int k = 0; k < 3; k++) {
-      key = (key ^ l->regions[r].workgroup[k]) * UINT64_C(0x100000001b3);
-      key ^= key >> 29;
-    }
+    for (int k = 0; k < 3; k++) key = warm_key(key, l->regions[r].workgroup[k]);
   return key;
 }
 
-static bool is_ready(vulkan_state *s, uint64_t key) {
-  bool found = false;
-  pthread_mutex_lock(&s->lock);
-  for (size_t n = 0; n < s->ready.count; n++) found |= s->ready.at[n] == key;
-  pthread_mutex_unlock(&s->lock);
-  return found;
-}
-
-// Everything that has to be compiled for a launch; owns what it uses.
-typedef struct preparation {
-  vulkan_state *s;
-  int way;
-  uint64_t key;
-  launch_region *regions;
-  vyre_status status;
-  vyre_error error;
-} preparation;
-
-static void preparation_free(void *context) {
-  preparation *j = context;
-  vulkan_release(j->s);
-  free(j->regions);
-  free(j);
-}
-
-static void prepare_launch(void *context, const volatile uint32_t *stop) {
-  preparation *j = context;
-  vulkan_state *s = j->s;
+static vyre_status warm_for(void *state, int way, const launch_region *regions,
+                            const volatile uint32_t *stop, vyre_error *error) {
+  vulkan_state *s = state;
   runner *i;
-  j->status = build(s, j->way, stop, &j->error);
-  if (j->status == VYRE_OK) j->status = take_runner(s, j->way, &i, &j->error);
-  if (j->status != VYRE_OK) return;
-  if (!__atomic_load_n(stop, __ATOMIC_RELAXED)) j->status = runner_warm(i, j->regions, &j->error);
-  give_runner(s, j->way, i);
-  pthread_mutex_lock(&s->lock);
-  if (j->status == VYRE_OK) vec_push(&s->ready, j->key); // without memory: once more, next time
-  pthread_mutex_unlock(&s->lock);
-}
-
-static const limited_work preparing = {.run = prepare_launch, .discard = preparation_free};
-
-// Under a time limit, so that a compiler that is slow is told apart from a shader that is.
-static vyre_status make_ready(vulkan_state *s, int way, const launch *l, vyre_error *error) {
-  uint64_t key = launch_key(l, way);
-  size_t bytes = l->program->region_count * sizeof(launch_region);
-  if (!l->timeout_ns || is_ready(s, key)) return VYRE_OK;
-  preparation *j = calloc(1, sizeof *j);
-  launch_region *regions = malloc(bytes);
-  if (!j || !regions) {
-    free(j);
-    free(regions);
-    return error_out_of_memory(error);
-  }
-  atomic_fetch_add(&s->references, 1);
-  *j = (preparation){.s = s, .way = way, .key = key};
-  j->regions = memcpy(regions, l->regions, bytes);
-  limited_end end = limited_run(&preparing, j, l->deadline_ns);
-  if (end == LIMITED_LATE) return launch_compiling_error(l->program, error);
-  vyre_status status = end == LIMITED_DONE ? j->status : launch_thread_error(error);
-  if (end == LIMITED_DONE && status != VYRE_OK && error) *error = j->error;
-  preparation_free(j);
+  vyre_status status = build(s, way, stop, error);
+  if (status == VYRE_OK) status = take_runner(s, way, &i, error);
+  if (status != VYRE_OK) return status;
+  if (!__atomic_load_n(stop, __ATOMIC_RELAXED)) status = runner_warm(i, regions, error);
+  give_runner(s, way, i);
   return status;
 }
+
+static void hold(void *state) {
+  vulkan_state *s = state;
+  atomic_fetch_add(&s->references, 1);
+}
+
+static const warm_how warming = {.run = warm_for, .hold = hold, .release = vulkan_release};
 
 // ---- dispatch -----------------------------------------------------------------------------------
 
@@ -324,7 +277,8 @@ static vyre_status vulkan_dispatch(void *state, const launch *l, vyre_report *re
                        "the Vulkan device %s was lost. Fix: use another backend until the process "
                        "ends",
                        s->device->info.adapter);
-  if (status == VYRE_OK) status = make_ready(s, way, l, error);
+  if (status == VYRE_OK)
+    status = warm_launch(&s->warm, &warming, s, way, launch_key(l, way), l, error);
   if (status == VYRE_OK) status = take_runner(s, way, &i, error);
   if (status != VYRE_OK) return status;
   status = runner_run(i, l, report, &is_stuck, error);
