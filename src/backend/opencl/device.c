@@ -2,6 +2,7 @@
 #include "backend/opencl/device.h"
 
 #include "backend/backend.h"
+#include "backend/driver.h"
 #include "backend/opencl/bugs.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -20,9 +21,7 @@ typedef vec(opencl_device) device_list;
 
 static device_list devices;
 static vyre_error find_error;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool is_found;
-static unsigned generation; // in which they were found
+static driver asked = {.name = "OpenCL", .once = PTHREAD_ONCE_INIT};
 
 // ---- asking -------------------------------------------------------------------------------------
 
@@ -181,15 +180,14 @@ static void sort_devices(void) {
 static void number_twins(void) {
   for (size_t i = 0; i < devices.count; i++) {
     unsigned number = 1;
-    char *name = devices.at[i].info.adapter;
+    const char *name = devices.at[i].info.adapter;
     for (size_t k = 0; k < i; k++) number += !strcmp(devices.at[k].info.adapter, name);
-    size_t used = strlen(name), room = sizeof devices.at[i].info.adapter;
-    if (number > 1 && used + 5 < room) snprintf(name + used, room - used, "-n%u", number % 1000);
+    driver_name_twin(&devices.at[i].info, number);
   }
 }
 
 static void find_all(void) {
-  generation = fork_generation();
+  asked.generation = fork_generation();
   const opencl_api *cl = opencl_api_get(&find_error);
   cl_platform_id platforms[32];
   cl_uint count = 0;
@@ -200,6 +198,7 @@ static void find_all(void) {
   limited_guard_exit(); // drivers load more when they are asked for devices
   sort_devices();
   number_twins();
+  asked.count = (uint32_t)devices.count;
   if (!devices.count)
     error_set(&find_error, VYRE_ERROR_UNSUPPORTED,
               "OpenCL has no device here. Fix: install a driver, such as pocl-opencl-icd for the "
@@ -207,26 +206,12 @@ static void find_all(void) {
 }
 
 vyre_status opencl_check_process(vyre_error *error) {
-  if (generation == fork_generation() || !devices.count) return VYRE_OK;
-  return error_set(error, VYRE_ERROR_UNSUPPORTED,
-                   "OpenCL was used before this process was forked, and its drivers do not survive "
-                   "that. Fix: use another backend here, or OpenCL only after the fork");
-}
-
-// Drivers have threads and locks of their own.
-static vyre_status find_once(vyre_error *error) {
-  if (atomic_load_explicit(&is_found, memory_order_acquire)) return opencl_check_process(error);
-  vyre_status status = fork_hold(error);
-  if (status != VYRE_OK) return status;
-  pthread_once(&once, find_all);
-  atomic_store_explicit(&is_found, true, memory_order_release);
-  fork_let_go();
-  return opencl_check_process(error);
+  return driver_check_process(&asked, error);
 }
 
 opencl_device *opencl_devices(uint32_t *count, vyre_error *error) {
   *count = 0;
-  if (find_once(error) != VYRE_OK) return NULL;
+  if (driver_find(&asked, find_all, error) != VYRE_OK) return NULL;
   *count = (uint32_t)devices.count;
   if (devices.count) return devices.at;
   if (error) *error = find_error;
@@ -245,15 +230,10 @@ opencl_device *opencl_device_find(const char *adapter, vyre_error *error) {
     first = d;
     break;
   }
-  const char *why = !first                         ? "there is none"
-                    : first->info.unusable[0]      ? first->info.unusable
-                    : atomic_load(&first->is_lost) ? "it was lost"
-                                                   : NULL;
-  if (!why) return first;
-  error_set(error, first || !adapter ? VYRE_ERROR_UNSUPPORTED : VYRE_ERROR_ARGUMENT,
-            "the OpenCL device %s cannot be used: %s. Fix: choose one that `vyre devices` lists",
-            adapter ? adapter : "(any)", why);
-  return NULL;
+  bool is_lost = first && atomic_load(&first->is_lost);
+  bool is_allowed =
+      driver_allow(&asked, adapter, first ? &first->info : NULL, is_lost, error) == VYRE_OK;
+  return is_allowed ? first : NULL;
 }
 
 vyre_status opencl_device_error(opencl_device *d, vyre_error *error, cl_int code, const char *what,

@@ -2,6 +2,7 @@
 #include "backend/vulkan/device.h"
 
 #include "backend/backend.h"
+#include "backend/driver.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/limited.h"
@@ -18,9 +19,7 @@ enum { MAX_DEVICES = 16 };
 static vulkan_device *devices;
 static uint32_t device_count;
 static vyre_error find_error;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool is_found;
-static unsigned generation; // in which they were found
+static driver asked = {.name = "Vulkan", .once = PTHREAD_ONCE_INIT};
 
 // ---- asking -------------------------------------------------------------------------------------
 
@@ -327,17 +326,16 @@ static void sort_devices(const vulkan_api *api, VkPhysicalDevice *all, uint32_t 
 static void number_twins(void) {
   for (uint32_t i = 0; i < device_count; i++) {
     unsigned number = 1;
-    char *name = devices[i].info.adapter;
+    const char *name = devices[i].info.adapter;
     for (uint32_t k = 0; k < i; k++) number += !strcmp(devices[k].info.adapter, name);
-    size_t used = strlen(name), room = sizeof devices[i].info.adapter;
-    if (number > 1 && used + 5 < room) snprintf(name + used, room - used, "-n%u", number % 1000);
+    driver_name_twin(&devices[i].info, number);
   }
 }
 
 static void find_all(void) {
   VkPhysicalDevice all[MAX_DEVICES];
   uint32_t count = MAX_DEVICES;
-  generation = fork_generation();
+  asked.generation = fork_generation();
   const vulkan_api *api = vulkan_api_get(&find_error);
   if (!api) return;
   VkResult code = api->EnumeratePhysicalDevices(api->instance, &count, all);
@@ -352,6 +350,7 @@ static void find_all(void) {
   }
   limited_guard_exit(); // drivers load more when they are asked for devices
   number_twins();
+  asked.count = device_count;
   if (!device_count)
     error_set(&find_error, VYRE_ERROR_UNSUPPORTED,
               "Vulkan has no device here. Fix: install a driver, such as mesa-vulkan-drivers, and "
@@ -359,26 +358,12 @@ static void find_all(void) {
 }
 
 vyre_status vulkan_check_process(vyre_error *error) {
-  if (generation == fork_generation() || !device_count) return VYRE_OK;
-  return error_set(error, VYRE_ERROR_UNSUPPORTED,
-                   "Vulkan was used before this process was forked, and its drivers do not survive "
-                   "that. Fix: use another backend here, or Vulkan only after the fork");
-}
-
-// Drivers have threads and locks of their own.
-static vyre_status find_once(vyre_error *error) {
-  if (atomic_load_explicit(&is_found, memory_order_acquire)) return vulkan_check_process(error);
-  vyre_status status = fork_hold(error);
-  if (status != VYRE_OK) return status;
-  pthread_once(&once, find_all);
-  atomic_store_explicit(&is_found, true, memory_order_release);
-  fork_let_go();
-  return vulkan_check_process(error);
+  return driver_check_process(&asked, error);
 }
 
 vulkan_device *vulkan_devices(uint32_t *count, vyre_error *error) {
   *count = 0;
-  if (find_once(error) != VYRE_OK) return NULL;
+  if (driver_find(&asked, find_all, error) != VYRE_OK) return NULL;
   *count = device_count;
   if (device_count) return devices;
   if (error) *error = find_error;
@@ -395,15 +380,10 @@ vulkan_device *vulkan_device_find(const char *adapter, vyre_error *error) {
                             : !d->info.unusable[0] && !atomic_load(&d->is_lost);
     if (is_asked) first = d;
   }
-  const char *why = !first                         ? "there is none"
-                    : first->info.unusable[0]      ? first->info.unusable
-                    : atomic_load(&first->is_lost) ? "it was lost"
-                                                   : NULL;
-  if (!why) return first;
-  error_set(error, first || !adapter ? VYRE_ERROR_UNSUPPORTED : VYRE_ERROR_ARGUMENT,
-            "the Vulkan device %s cannot be used: %s. Fix: choose one that `vyre devices` lists",
-            adapter ? adapter : "(any)", why);
-  return NULL;
+  bool is_lost = first && atomic_load(&first->is_lost);
+  bool is_allowed =
+      driver_allow(&asked, adapter, first ? &first->info : NULL, is_lost, error) == VYRE_OK;
+  return is_allowed ? first : NULL;
 }
 
 vyre_status vulkan_device_error(vulkan_device *d, vyre_error *error, VkResult code,
