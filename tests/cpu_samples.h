@@ -19,10 +19,11 @@
 
 typedef struct sample {
   const char *text;
-  uint32_t lengths[4];  // elements of the bound buffers
+  uint32_t lengths[6];  // elements of the bound buffers
   uint64_t params[4];   // bits
   vyre_status expected; // on both sides
   bool is_small;        // inputs are small numbers, not any bits
+  uint64_t fuel;        // of ref; 0: as everywhere
 } sample;
 
 static vyre_program *parse(const char *text) {
@@ -62,23 +63,37 @@ static void make_trial(const sample *s, trial *t) {
   }
 }
 
-static void check(const sample *s) {
-  static const uint32_t widths[] = {0, 1, 2, 4, 8, 16, 32, 64};
+static void check_with(const trial *t, const outcome *expected, const sample *s,
+                       const vyre_compile_options *options) {
+  outcome found;
+  difference d;
+  trial_limits limits = {.timeout_ns = COMPARE_TIMEOUT_NS};
+  assert_true(trial_run(t, NULL, "cpu", options, limits, &found));
+  compare_outcomes(t, expected, &found, &d);
+  if (d.verdict != SAME)
+    fail_msg("width %u tier %d: %s\n%s", options->vector_width, options->tier, d.text, s->text);
+  outcome_fini(&found);
+}
+
+// At every width and tier, or, where compiling is what takes the time, at those that differ.
+static void check_at(const sample *s, const uint32_t *widths, uint32_t count, int tiers) {
   trial t;
   make_trial(s, &t);
-  outcome o;
-  assert_true(trial_run(&t, NULL, "ref", NULL, (trial_limits){.fuel = COMPARE_FUEL}, &o));
-  if (o.status != s->expected) fail_msg("ref: %s\n%s", o.error.message, s->text);
-  outcome_fini(&o);
-  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-    for (int tier = 0; tier < 2; tier++) {
-      vyre_compile_options options = {
-          .vector_width = widths[i], .tier = (vyre_tier)tier, .threads = 1};
-      difference d;
-      assert_true(compare_run(&t, NULL, "cpu", &options, &d));
-      if (d.verdict != SAME) fail_msg("width %u tier %d: %s\n%s", widths[i], tier, d.text, s->text);
-    }
+  outcome expected;
+  trial_limits limits = {.fuel = s->fuel ? s->fuel : COMPARE_FUEL};
+  assert_true(trial_run(&t, NULL, "ref", NULL, limits, &expected));
+  if (expected.status != s->expected) fail_msg("ref: %s\n%s", expected.error.message, s->text);
+  for (uint32_t i = 0; i < count; i++)
+    for (int tier = 0; tier < tiers; tier++)
+      check_with(&t, &expected, s,
+                 &(vyre_compile_options){
+                     .vector_width = widths[i], .tier = (vyre_tier)tier, .threads = 1});
+  outcome_fini(&expected);
   trial_fini(&t);
+}
+
+static inline void check(const sample *s) {
+  check_at(s, (const uint32_t[]){0, 1, 2, 4, 8, 16, 32, 64}, 8, 2);
 }
 
 #endif

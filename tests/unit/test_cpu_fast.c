@@ -137,6 +137,53 @@ static void test_products(void **state) {
   }
 }
 
+// Rows that read copies of what they share, where loops are long enough and boxes high enough: two
+// loads, counters that do not begin at 0, 64 bits, what is out of bounds, a loop that is left.
+static const char packed[] = "program packed(n: i32, from: i32, to: i64)\n"
+                             "buffer a: f32[] read\n"
+                             "buffer b: f32[] read\n"
+                             "buffer d: i64[] read\n"
+                             "buffer c: f32[] write\n"
+                             "buffer e: i64[] write\n"
+                             "region r grid(n, 49) workgroup(64) {\n"
+                             "  let x = i32(global_id.x)\n"
+                             "  let y = i32(global_id.y)\n"
+                             "  var s: f32 = 0.0\n"
+                             "  var t: f32 = 1.0\n"
+                             "  for k in from..i32(to) {\n"
+                             "    s = fma(a[y * 9 + k], b[k * n + x], s)\n"
+                             "    t = t + b[x + 2 * k] * a[k]\n"
+                             "  }\n"
+                             "  c[y * n + x] = s + t\n"
+                             "}\n"
+                             "region q grid(n, 49) workgroup(64) {\n"
+                             "  let x = i64(global_id.x)\n"
+                             "  let y = i64(global_id.y)\n"
+                             "  var s: i64 = 0\n"
+                             "  for k in i64(from)..to {\n"
+                             "    if k == 150 { break }\n"
+                             "    s = s + d[k * 3 + x] * (y + k)\n"
+                             "  }\n"
+                             "  e[y * i64(n) + x] = s\n"
+                             "}\n";
+
+static void test_copies(void **state) {
+  (void)state;
+  static const int64_t cases[][3] = {{16, 0, 127},  {16, 0, 128},  {37, 5, 140}, {64, -3, 130},
+                                     {65, -90, 90}, {81, 0, 4097}, {100, 9, 8},  {1, 0, 200}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    uint64_t n = (uint64_t)cases[k][0];
+    for (int is_short = cases[k][2] > 4000; is_short < 2; is_short++)
+      check_at(&(sample){.text = packed,
+                         .lengths = {is_short ? 300 : 5000, is_short ? 1200 : 30000,
+                                     is_short ? 250 : 13000, n * 49, n * 49},
+                         .params = {n, (uint32_t)cases[k][1], (uint64_t)cases[k][2]},
+                         .is_small = true,
+                         .fuel = 1000000000},
+               (const uint32_t[]){0, 2, 16}, 3, 1);
+  }
+}
+
 // Sums that wrap, products that do not fit 64 bits, loops that do not run.
 static void test_extreme_indices(void **state) {
   (void)state;
@@ -166,10 +213,10 @@ static void test_extreme_indices(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_streams),         cmocka_unit_test(test_stencil),
-      cmocka_unit_test(test_convolution),     cmocka_unit_test(test_records),
-      cmocka_unit_test(test_own_elements),    cmocka_unit_test(test_products),
-      cmocka_unit_test(test_extreme_indices),
+      cmocka_unit_test(test_streams),      cmocka_unit_test(test_stencil),
+      cmocka_unit_test(test_convolution),  cmocka_unit_test(test_records),
+      cmocka_unit_test(test_own_elements), cmocka_unit_test(test_products),
+      cmocka_unit_test(test_copies),       cmocka_unit_test(test_extreme_indices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,16 @@ static void a_far_slower_one_is_tried_rarely(void **state) {
   assert_in_range(run(&s, &s.costs[0], &m, 20000, 16384), 4, 10);
 }
 
+// Whoever times its first runs, by their median, sees what it will take.
+static void a_far_slower_one_is_not_what_is_timed_at_first(void **state) {
+  (void)state;
+  machine m = {.alone_ns = 500000, .together_ns = 6000000};
+  for (uint32_t runs = 6; runs < 16; runs++) {
+    threads_state s = {.has_atomics = true};
+    assert_in_range(run(&s, &s.costs[0], &m, runs, runs), 1, 2);
+  }
+}
+
 static void a_first_run_that_was_disturbed_is_forgotten(void **state) {
   (void)state;
   machine m = {.alone_ns = 200000, .together_ns = 100000, .disturbed_until = 4, .factor = 100};
@@ -145,6 +155,7 @@ int main(void) {
       cmocka_unit_test(long_work_has_all_threads),
       cmocka_unit_test(the_faster_one_wins),
       cmocka_unit_test(a_far_slower_one_is_tried_rarely),
+      cmocka_unit_test(a_far_slower_one_is_not_what_is_timed_at_first),
       cmocka_unit_test(a_first_run_that_was_disturbed_is_forgotten),
       cmocka_unit_test(a_disturbance_ends),
       cmocka_unit_test(one_core_is_one_thread),

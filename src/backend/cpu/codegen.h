@@ -22,7 +22,7 @@ typedef struct cpu_args {
   uint32_t is_alone;       // not 0: one thread runs the whole region, so atomics need no lock
 } cpu_args;
 
-enum { CPU_ABI_VERSION = 4 };
+enum { CPU_ABI_VERSION = 5 };
 
 enum { CPU_RAN = 0, CPU_STOPPED = 1, CPU_DIVERGED = 2 };
 
@@ -48,6 +48,7 @@ typedef struct cpu_region_code {
   char symbol[64];        // the function's name in the object: "vyre_<n>_<region>", cut to fit
   uint32_t width;         // lanes used
   uint32_t rows;          // that are run at once; 1: each for itself
+  bool packs;             // each box copies what its rows share: high ones copy less
   uint32_t lanes;         // the axis of the program that is this code's x, and the other way round
   uint32_t tile_hint[3];  // for elastic regions: a good box, e.g. rows that are jammed; 0: no wish
   uint64_t scratch_bytes; // shared arrays, values kept over barriers, private arrays

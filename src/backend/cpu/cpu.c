@@ -76,7 +76,7 @@ static bool run_boxes(void *context, uint64_t first, uint64_t end) {
     uint32_t lo[3], hi[3];
     for (int k = 0; k < 3; k++) {
       lo[k] = (uint32_t)at[k] * j->box[k];
-      hi[k] = j->extent[k] - lo[k] < j->box[k] ? j->extent[k] : lo[k] + j->box[k];
+      hi[k] = at[k] + 1 == j->count[k] ? j->extent[k] : lo[k] + j->box[k];
     }
     bool is_late = __atomic_load_n(j->args->stop, __ATOMIC_RELAXED);
     int result = is_late ? CPU_STOPPED : j->kernel(j->args, lo, hi, scratch);
@@ -105,6 +105,26 @@ static bool is_short_row(const box_job *j) {
   return j->extent[0] <= most && j->extent[1] == 1 && j->extent[2] == 1;
 }
 
+// What is left over, and would not fill one vector or one jam of rows, belongs to the last box.
+static void count_boxes(const cpu_region_code *code, bool is_free, box_job *j) {
+  uint32_t least[3] = {code->width, code->rows, 1};
+  bool is_jammed = is_free && code->rows > 1;
+  for (int k = 0; k < 3; k++) {
+    uint64_t extent = j->extent[k], box = j->box[k], count = (extent + box - 1) / box;
+    bool is_small = count > 1 && extent - (count - 1) * box < least[k];
+    j->count[k] = is_jammed && is_small ? count - 1 : count;
+  }
+}
+
+// As high as leaves every thread several boxes.
+static uint32_t highest(const box_job *j, uint32_t rows, uint32_t threads) {
+  uint64_t columns = ((uint64_t)j->extent[0] + j->box[0] - 1) / j->box[0] * j->extent[2];
+  uint64_t wanted = threads > 1 ? threads * BOXES_PER_THREAD : 1;
+  uint64_t pieces = (wanted + columns - 1) / columns;
+  uint32_t fair = whole((uint32_t)((j->extent[1] + pieces - 1) / pieces), rows);
+  return fair > j->box[1] ? fair : j->box[1];
+}
+
 static void choose_box(const cpu_region_code *code, const launch *l, const launch_region *shape,
                        bool is_elastic, uint32_t threads, box_job *j) {
   for (int k = 0; k < 3; k++) {
@@ -130,6 +150,7 @@ static void choose_box(const cpu_region_code *code, const launch *l, const launc
     if (is_free && rows > fair && threads > 1) rows = fair ? fair : 1;
     j->box[1] = (uint32_t)(rows < j->extent[1] ? rows : j->extent[1]);
   }
+  if (is_free && code->packs) j->box[1] = highest(j, code->rows, threads);
   if (!j->box[2]) j->box[2] = 1;
   // One row, or few: share it out along x, in pieces that keep whole vectors together.
   uint64_t rows = (uint64_t)j->extent[1] * j->extent[2];
@@ -139,7 +160,7 @@ static void choose_box(const cpu_region_code *code, const launch *l, const launc
   uint64_t unit = is_elastic ? 64 : 1;
   fair = (fair + unit - 1) / unit * unit;
   if ((is_free || !is_elastic) && fair < j->box[0]) j->box[0] = (uint32_t)fair;
-  for (int k = 0; k < 3; k++) j->count[k] = ((uint64_t)j->extent[k] + j->box[k] - 1) / j->box[k];
+  count_boxes(code, is_free, j);
 }
 
 // ---- regions ------------------------------------------------------------------------------------

@@ -57,14 +57,27 @@ enum {
   AFFORDED_NS = 10000000,
 };
 
+static bool is_close(uint64_t alone, uint64_t together) {
+  return alone / 4 < together && together / 4 < alone;
+}
+
 // How many runs pass until the one that lost is tried again.
 static unsigned pause_of(threads_cost *c, uint64_t alone, uint64_t together) {
-  bool is_close = alone / 4 < together && together / 4 < alone;
   uint64_t best = atomic_load_explicit(alone < together ? &c->best_together : &c->best_alone,
                                        memory_order_relaxed);
   uint64_t usual = alone < together ? alone : together;
   if (best && best < usual - usual / 5) return TRY_SOON;
-  return is_close ? TRY_AGAIN : TRY_RARELY;
+  return is_close(alone, together) ? TRY_AGAIN : TRY_RARELY;
+}
+
+// Whether the one that lost has its turn. One that lost by far gets one more chance at first, and
+// one later: whoever times the region meanwhile sees what it will take, not what was tried.
+static bool is_turn(threads_cost *c, unsigned run, uint64_t alone, uint64_t together) {
+  if (run >= FIRST_RUNS) {
+    bool is_second_chance = run == TRY_AGAIN && !is_close(alone, together);
+    return is_second_chance || run % pause_of(c, alone, together) < 2;
+  }
+  return is_close(alone, together) ? run / 2 % 2 == 0 : run == 0;
 }
 
 // Picoseconds of one invocation in one thread. It cannot take longer than all of them together: a
@@ -86,8 +99,7 @@ uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
   if (ns < ALONE_NS || (!is_judged && ns < AFFORDED_NS)) return 1;
   if (!together || !may_compete) return all;
   unsigned run = atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed);
-  bool is_turn = run < FIRST_RUNS ? run / 2 % 2 == 0 : run % pause_of(c, alone, together) < 2;
-  return (alone < together) != is_turn ? 1 : all;
+  return (alone < together) != is_turn(c, run, alone, together) ? 1 : all;
 }
 
 void threads_learn(threads_cost *c, uint64_t time_ns, uint32_t threads, uint64_t invocations) {

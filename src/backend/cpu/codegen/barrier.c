@@ -107,14 +107,6 @@ static void emit_barrier(group *g) {
 
 // ---- values of the whole group ------------------------------------------------------------------
 
-static void compute(group *g, uint32_t op) {
-  const inst *in = &g->k->p->code[op];
-  const char *operands = op_table[in->op].operands;
-  for (int k = 0; operands[k]; k++)
-    if (operands[k] == 'v' && !ref_is_const(in->arg[k])) compute(g, in->arg[k]);
-  emit_value(g->scalar, op);
-}
-
 static llval group_value(group *g, ref r) {
   if (ref_is_const(r)) return value_scalar(g->scalar, r, 0);
   uint32_t slot = r - g->scalar->first;
@@ -123,7 +115,8 @@ static llval group_value(group *g, ref r) {
     return LLVMBuildLoad2(g->b, g->k->u->scalars[g->k->p->code[r].type], g->keep.steering[slot],
                           "");
   place_scalar(g);
-  compute(g, r);
+  g->scalar->round++;
+  emit_tree(g->scalar, r, g->keep.phases->is_common);
   return value_scalar(g->scalar, r, 0);
 }
 

@@ -150,6 +150,23 @@ void emit_value(emitter *e, uint32_t i) {
   if (e->keep) keep_value(e, i);
 }
 
+void emit_tree(emitter *e, uint32_t i, const bool *is_there) {
+  uint32_t *made = &e->made[i - e->first];
+  if (*made == e->round || (is_there && is_there[i - e->first])) return;
+  *made = e->round;
+  const inst *in = &e->p->code[i];
+  const char *operands = op_table[in->op].operands;
+  for (int k = 0; operands[k]; k++)
+    if (operands[k] == 'v' && !ref_is_const(in->arg[k])) emit_tree(e, in->arg[k], is_there);
+  if (in->op == VYRE_OP_GET) { // of a variable that is never set
+    ref first = e->p->code[in->arg[0]].arg[0];
+    if (!ref_is_const(first)) emit_tree(e, first, is_there);
+    value_set(e, i, 0, value_scalar(e, first, 0));
+    return;
+  }
+  emit_value(e, i);
+}
+
 // ---- blocks -------------------------------------------------------------------------------------
 
 // Behind a block that some have left: go on only if somebody is still here.

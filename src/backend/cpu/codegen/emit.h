@@ -133,6 +133,7 @@ typedef struct emitter {
   bool is_resumed; // code may be entered behind any barrier: values that cross are in memory
   struct resumption *resumption;
   struct ahead *ahead; // the loop around whose loads run ahead of it, or NULL
+  const struct packing *packing; // what is read from copies, or NULL
 } emitter;
 
 // ---- build.c: small things ----------------------------------------------------------------------
@@ -198,10 +199,12 @@ void emit_leave(emitter *e, uint32_t i); // break, continue, return
 // Lowers a block. Goes to `after` when everybody has left before its end.
 void emit_range(emitter *e, uint32_t first, uint32_t end, llblock after);
 // Some invocations are away and come back to see this variable or array.
-// Some invocations are away and come back to see this variable or array.
 bool parted_since(const emitter *e, uint32_t variable);
 
 void emit_value(emitter *e, uint32_t i);
+// A value and what it is made of, unless this round has it. `is_there` says of what else that it is
+// there, per operation of the body; NULL: of nothing.
+void emit_tree(emitter *e, uint32_t i, const bool *is_there);
 llval variable_new(emitter *e, uint32_t i, unsigned row); // its slot on the stack, made once
 llval variable_load(const emitter *e, uint32_t variable, unsigned row);
 void variable_store(const emitter *e, uint32_t variable, unsigned row, llval value);

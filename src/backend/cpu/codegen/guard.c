@@ -42,27 +42,8 @@ void guards_begin(guards *g, emitter *scalar, llval x0, llval x1) {
 
 // ---- what is the same along the row -------------------------------------------------------------
 
-static void compute(guards *g, uint32_t op) {
-  emitter *e = g->scalar;
-  if (e->made[op - e->first] == e->round) return;
-  e->made[op - e->first] = e->round;
-  const inst *in = &e->p->code[op];
-  const char *operands = op_table[in->op].operands;
-  if (g->is_common && g->is_common[op - e->first]) return; // it is there
-  for (int k = 0; operands[k]; k++)
-    if (operands[k] == 'v' && !ref_is_const(in->arg[k])) compute(g, in->arg[k]);
-  if (in->op == VYRE_OP_GET) { // of a variable that is never set
-    uint32_t variable = in->arg[0];
-    ref first = e->p->code[variable].arg[0];
-    if (!ref_is_const(first)) compute(g, first);
-    value_set(e, op, 0, value_scalar(e, first, 0));
-    return;
-  }
-  emit_value(e, op);
-}
-
 llval guards_fixed(guards *g, ref r) {
-  if (!ref_is_const(r)) compute(g, r);
+  if (!ref_is_const(r)) emit_tree(g->scalar, r, g->is_common);
   return value_scalar(g->scalar, r, 0);
 }
 

@@ -5,6 +5,9 @@
 // flow has to be the same for all of them.
 #include "backend/cpu/codegen/kernel.h"
 
+// Of a box, along x; the last box of a row may have a part of one more.
+enum { BOX_VECTORS = 4 };
+
 // ---- whether ------------------------------------------------------------------------------------
 
 static bool is_simple(const kernel *k, const shapes *s) {
@@ -64,6 +67,8 @@ bool choose_rows(kernel *k, plan *plan) {
   if (rows < 2) return true;
   plan->jam_reason = JAM_DONE;
   plan->rows = plan->jam_guards.rows = rows;
+  pack_plan(k, &plan->jam_guards, &plan->jam_shapes, plan->width, BOX_VECTORS + 1,
+            &plan->packing);
   return true;
 }
 
@@ -77,7 +82,7 @@ static bool has_loop(const kernel *k) {
 // cache: narrow boxes, of many rows.
 void choose_tile(const kernel *k, const plan *plan, uint32_t tile[3]) {
   if (plan->rows > 1) {
-    tile[0] = 4 * plan->width;
+    tile[0] = BOX_VECTORS * plan->width;
     tile[1] = plan->rows * 16;
   } else if (k->region->is_elastic && !has_loop(k)) {
     tile[0] = 16384;
@@ -86,13 +91,28 @@ void choose_tile(const kernel *k, const plan *plan, uint32_t tile[3]) {
 
 // ---- lowering -----------------------------------------------------------------------------------
 
+// Whether an invocation may run twice: nothing is read that is written. (Nothing counts, either:
+// rows with atomics are not jammed.)
+bool jam_repeats(const kernel *k) {
+  for (uint32_t i = k->region->body.first; i < k->region->body.end; i++) {
+    const inst *in = &k->p->code[i];
+    if (in->op == VYRE_OP_LOAD && is_written(k, in->arg[0])) return false;
+  }
+  return true;
+}
+
+static llval least(LLVMBuilderRef b, llval x, llval y) {
+  return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, x, y, ""), x, y, "");
+}
+
 static llval round_up(kernel *k, LLVMBuilderRef b, llval x, unsigned to) {
   llval more = LLVMBuildAdd(b, x, const_i64(k->u, to - 1), "");
   return LLVMBuildAnd(b, more, const_i64(k->u, ~(uint64_t)(to - 1)), "");
 }
 
 // The part of the row that whole vectors of all rows cover: *from == *stop == x1 when there is
-// none.
+// none. Where invocations may run twice, the last vector at the row's end may overlap the one
+// before.
 static void find_middle(kernel *k, versions *v, const row *r, llval *from, llval *stop) {
   LLVMBuilderRef b = v->jam->b;
   llval first, end;
@@ -102,7 +122,12 @@ static void find_middle(kernel *k, versions *v, const row *r, llval *from, llval
   llval room = LLVMBuildSub(b, end, *from, "");
   llval is_some = LLVMBuildICmp(b, LLVMIntSGE, room, const_i64(k->u, v->jam->width), "");
   llval whole = LLVMBuildAnd(b, room, const_i64(k->u, ~(uint64_t)(v->jam->width - 1)), "");
-  *stop = LLVMBuildSelect(b, is_some, LLVMBuildAdd(b, *from, whole, ""), r->x1, "");
+  whole = LLVMBuildAdd(b, *from, whole, "");
+  if (v->repeats) {
+    llval is_end = LLVMBuildICmp(b, LLVMIntEQ, end, r->x1, "");
+    whole = LLVMBuildSelect(b, is_end, end, whole, "");
+  }
+  *stop = LLVMBuildSelect(b, is_some, whole, r->x1, "");
   *from = LLVMBuildSelect(b, is_some, *from, r->x1, "");
 }
 
@@ -122,10 +147,58 @@ static void emit_sides(kernel *k, versions *v, const row *r, llval y, llval rows
   count_end(k, b, &side);
 }
 
-void emit_jammed_rows(kernel *k, versions *v, row *r, llval y, llval y1, llval *next) {
+void pack_rows(versions *v, const row *r, llval y0, llval y1) {
+  pack_box box = {r->x0, r->x1, y0, y1, r->z, BOX_VECTORS + 1};
+  v->is_packed = pack_emit(&v->packing, &v->jam_guards, v->pack, v->scalar, &box);
+}
+
+// Vectors from `from` on until `stop`, of which the last one ends there.
+static void emit_overlapping(kernel *k, emitter *e, const row *r, llval from, llval stop) {
+  llval width = const_i64(k->u, e->width), last = LLVMBuildSub(e->b, stop, width, "");
+  count_loop x;
+  count_begin(k, e->b, &x, from, stop, e->width);
+  emit_vector(e, r, least(e->b, x.at, last), NULL);
+  count_end(k, e->b, &x);
+}
+
+static void emit_vectors(kernel *k, versions *v, const row *r, llval from, llval stop) {
+  if (v->repeats)
+    emit_overlapping(k, v->jam, r, from, stop);
+  else
+    emit_stretch(k, v->jam, r, from, stop);
+}
+
+// From copies, where this box has them.
+static void emit_middle(kernel *k, versions *v, const row *r, llval from, llval stop) {
+  emitter *e = v->jam;
+  if (!v->pack) {
+    emit_vectors(k, v, r, from, stop);
+    return;
+  }
+  llblock packed = build_block(e, "from_copies"), plain = build_block(e, "from_buffers");
+  llblock after = build_block(e, "middle_done");
+  LLVMBuildCondBr(e->b, v->is_packed, packed, plain);
+  build_at(e, plain);
+  emit_vectors(k, v, r, from, stop);
+  build_go(e, after);
+  build_at(e, packed);
+  e->packing = &v->packing;
+  e->is_main = false; // the other one is counted
+  emit_vectors(k, v, r, from, stop);
+  e->packing = NULL;
+  build_go(e, after);
+  build_at(e, after);
+}
+
+void emit_jammed_rows(kernel *k, versions *v, row *r, range_y box, llval y, llval *next) {
   LLVMBuilderRef b = v->jam->b;
   emitter *e = v->jam;
-  llval all = const_i64(k->u, e->rows), one = const_i64(k->u, 1), from, stop;
+  llval all = const_i64(k->u, e->rows), one = const_i64(k->u, 1), from, stop, y1 = box.end;
+  if (v->repeats) { // the last rows overlap those before
+    llval last = LLVMBuildSub(b, y1, all, "");
+    llval is_high = LLVMBuildICmp(b, LLVMIntSGE, last, box.first, "");
+    y = LLVMBuildSelect(b, is_high, least(b, y, last), y, "");
+  }
   llblock before = LLVMGetInsertBlock(b), jammed = build_block(e, "jammed");
   llblock middle = build_block(e, "middle"), sides = build_block(e, "sides");
   llval is_room = LLVMBuildICmp(b, LLVMIntSLE, LLVMBuildAdd(b, y, all, ""), y1, "");
@@ -136,7 +209,7 @@ void emit_jammed_rows(kernel *k, versions *v, row *r, llval y, llval y1, llval *
   llblock found = LLVMGetInsertBlock(b);
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, from, stop, ""), middle, sides);
   build_at(e, middle);
-  emit_stretch(k, e, r, from, stop);
+  emit_middle(k, v, r, from, stop);
   llblock covered = LLVMGetInsertBlock(b);
   build_go(e, sides);
   build_at(e, sides);

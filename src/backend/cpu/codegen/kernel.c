@@ -145,6 +145,14 @@ static bool find_facts(kernel *k) {
   return true;
 }
 
+bool is_written(const kernel *k, uint32_t mem) {
+  for (uint32_t i = k->region->body.first; i < k->region->body.end; i++) {
+    const inst *in = &k->p->code[i];
+    if ((in->op == VYRE_OP_STORE || op_is_atomic(in->op)) && in->arg[0] == mem) return true;
+  }
+  return false;
+}
+
 // ---- the function -------------------------------------------------------------------------------
 
 static void add_attribute(unit *u, llval function, const char *name, const char *value) {
@@ -291,6 +299,7 @@ bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
   LLVMDisposeBuilder(k.entry);
   out->width = plan.width;
   out->rows = plan.rows;
+  out->packs = plan.packing.count > 0;
   out->lanes = k.region->lanes;
   choose_tile(&k, &plan, out->tile_hint);
   write_remarks(&k, &plan);

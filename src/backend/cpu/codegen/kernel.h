@@ -5,6 +5,7 @@
 #define VYRE_BACKEND_CPU_CODEGEN_KERNEL_H
 
 #include "backend/cpu/codegen/guard.h"
+#include "backend/cpu/codegen/pack.h"
 
 // Operations of a region. LLVM's full pipeline takes time that grows with the square of a block:
 // 0.2 s for 1,000 operations, 11 s for 10,000; the quick one takes 2 s for 40,000.
@@ -33,6 +34,10 @@ typedef struct row {
 typedef struct versions {
   emitter *fast, *part, *scalar;
   emitter *jam;   // for several rows at once, or NULL
+  emitter *pack;  // copies what they share, or NULL
+  packing packing;
+  llval is_packed; // i1, of the box
+  bool repeats;    // jammed invocations may run twice
   emitter *other; // as `fast`, with conditions assumed the other way, or NULL
   guards guards, jam_guards, other_guards;
 } versions;
@@ -54,12 +59,14 @@ typedef struct plan { // how a region is lowered
   shapes flat;                // for one invocation: nothing differs along x
   guards guards;
   unsigned rows; // jammed; 1: none
+  packing packing;
   shapes jam_shapes, other_shapes;
   guards jam_guards, other_guards;
   bool has_other;       // in workgroups with barriers: `other_guards` is a second way to be fast
   const phases *phases; // NULL when there is no barrier
 } plan;
 
+bool is_written(const kernel *k, uint32_t mem); // by the region
 bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out);
 void emit_row(kernel *k, versions *v, const row *r);
 void place_vector(emitter *e, const row *r, llval x); // where its invocations are
@@ -93,7 +100,14 @@ bool choose_width(const kernel *k, const shapes *shapes, plan *plan);
 // jam.c: rows that share what their loops load. Fills plan->rows and what belongs to it.
 bool choose_rows(kernel *k, plan *plan);
 void choose_tile(const kernel *k, const plan *plan, uint32_t tile[3]);
-void emit_jammed_rows(kernel *k, versions *v, row *r, llval y, llval y1, llval *next);
+bool jam_repeats(const kernel *k);
+void pack_rows(versions *v, const row *r, llval y0, llval y1); // copies what they share
+typedef struct range_y {
+  llval first, end;
+} range_y;
+// As many rows of a box as run at once, from y on, or one where there are fewer; *next is behind
+// them.
+void emit_jammed_rows(kernel *k, versions *v, row *r, range_y box, llval y, llval *next);
 void find_stretch(versions *v, guards *g, const row *r, llval *first, llval *end);
 void emit_stretch(kernel *k, emitter *e, const row *r, llval from, llval stop);
 llval kernel_bound(kernel *k, llval array, uint32_t axis); // i64 from lo or hi

@@ -7,6 +7,7 @@
 #include "backend/cpu/codegen/access.h"
 #include "backend/cpu/codegen/ahead.h"
 #include "backend/cpu/codegen/guard.h"
+#include "backend/cpu/codegen/pack.h"
 
 static llval zero_of(const emitter *e, const place *p, bool is_vector) {
   return LLVMConstNull(is_vector ? type_vector_of(e, p->element) : p->element);
@@ -144,7 +145,7 @@ void emit_load(emitter *e, uint32_t i) {
     private_load(e, i);
     return;
   }
-  llval early = ahead_value(e, i);
+  llval early = e->packing ? packed_value(e, i) : ahead_value(e, i);
   if (early) {
     value_set(e, i, 0, early);
     return;

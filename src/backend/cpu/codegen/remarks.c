@@ -77,6 +77,9 @@ void write_remarks(const kernel *k, const plan *plan) {
     strbuf_printf(out, "%s: checked before each row: %u accesses, %u conditions\n", name,
                   g->accesses, g->conditions);
   if (plan->rows > 1) strbuf_printf(out, "%s: %u rows jammed\n", name, plan->rows);
+  if (plan->packing.count)
+    strbuf_printf(out, "%s: %u loads that rows share are copied for each box first\n", name,
+                  plan->packing.count);
   if (jam_reasons[plan->jam_reason])
     strbuf_printf(out, "%s: %s\n", name, jam_reasons[plan->jam_reason]);
   if (plan->width > 1) write_masks(k, g->count ? &plan->fast_shapes : &plan->shapes, out);

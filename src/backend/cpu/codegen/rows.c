@@ -132,6 +132,14 @@ bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out) 
     if (!out->jam) return false;
     out->jam->guards = &out->jam_guards;
     out->jam->is_main = true;
+    out->packing = plan->packing;
+    out->repeats = jam_repeats(k);
+  }
+  out->pack = NULL;
+  if (plan->packing.count) {
+    out->pack = emitter_new(k, b, plan->width, 1, &plan->shapes, NULL);
+    if (!out->pack) return false;
+    out->pack->guards = &out->jam_guards; // looks whether a line is inside, before its lanes
   }
   if (plan->has_other) {
     out->other_guards = plan->other_guards;
@@ -347,7 +355,7 @@ static void emit_rows(kernel *k, LLVMBuilderRef b, versions *v, row *r, llval y0
   LLVMPositionBuilderAtEnd(b, body);
   poll_stop(k, b);
   if (v->jam) {
-    emit_jammed_rows(k, v, r, y, y1, &next);
+    emit_jammed_rows(k, v, r, (range_y){y0, y1}, y, &next);
   } else {
     r->y[0] = y;
     emit_row(k, v, r);
@@ -368,6 +376,7 @@ void emit_box(kernel *k, LLVMBuilderRef b, const plan *plan) {
   count_begin(k, b, &z, kernel_bound(k, k->lo, 2), kernel_bound(k, k->hi, 2), 1);
   r.z = z.at;
   r.code = k->region->body;
+  if (v.pack) pack_rows(&v, &r, y0, y1);
   emit_rows(k, b, &v, &r, y0, y1);
   count_end(k, b, &z);
 }
