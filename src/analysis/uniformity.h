@@ -2,9 +2,10 @@
 //
 // Whether every barrier of a rigid region is reached by the whole workgroup or by nobody, proven
 // from the program alone. Drivers do not check: a barrier that only some reach may hang a device,
-// so that a region without this proof is not given to one. What differs between invocations is what
-// analysis/shape.h says of those that do not run in step; here is what that means for a place in
-// the code. Pure functions: any thread.
+// so that a region without this proof is not given to one. Nor may a barrier become several where
+// invocations could come to it in different turns of a loop: each would wait at another. What
+// differs between invocations is what analysis/shape.h says of those that do not run in step; here
+// is what that means for a place in the code. Pure functions: any thread.
 #ifndef VYRE_ANALYSIS_UNIFORMITY_H
 #define VYRE_ANALYSIS_UNIFORMITY_H
 
@@ -13,6 +14,7 @@
 typedef struct uniformity {
   uint32_t first;     // of the body; the array is indexed by operation minus this
   bool *is_divergent; // at each operation: part of a workgroup may be here without the rest
+  bool *is_parted;    // the same among those that have not returned
 } uniformity;
 
 // In the caller's arena. False: out of memory.

@@ -306,6 +306,33 @@ static void tree(maker *m) {
   vyre_build_region_end(m->b);
 }
 
+// for k in 0..n { if k == turn { barrier  x = s[other] } }: all meet at one barrier, in iterations
+// of a loop that may differ. The turn is the workgroup's, or anybody's own.
+static void meeting(maker *m) {
+  begin(m, "meeting", hundred, 20);
+  uint32_t count = 1 + random_below(&m->random, 18);
+  vyre_mem s = vyre_build_shared(m->b, "s", VYRE_I32, 20);
+  vyre_value l = vyre_build_id(m->b, VYRE_OP_LOCAL_ID, 0);
+  vyre_value n = vyre_build_u32(m->b, count), x = vyre_build_load(m->b, m->in, m->id);
+  uint32_t way = random_below(&m->random, 4);
+  vyre_value own = way == 0   ? vyre_build_u32(m->b, random_below(&m->random, count))
+                   : way == 1 ? vyre_build_param_value(m->b, m->n)
+                   : way == 2 ? vyre_build_convert(m->b, VYRE_U32, x)
+                              : l;
+  vyre_value turn = vyre_build_binary(m->b, VYRE_OP_REM, own, n);
+  vyre_build_store(m->b, s, l, stir(m, x));
+  vyre_var v = vyre_build_var(m->b, "v", x);
+  vyre_value k = vyre_build_for(m->b, vyre_build_u32(m->b, 0), n, 0);
+  vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_EQ, k, turn));
+  vyre_build_barrier(m->b);
+  vyre_value other = vyre_build_binary(m->b, VYRE_OP_SUB, vyre_build_u32(m->b, 19), l);
+  vyre_build_set(m->b, v, add(m, vyre_build_get(m->b, v), vyre_build_load(m->b, s, other)));
+  vyre_build_end(m->b);
+  vyre_build_end(m->b);
+  vyre_build_store(m->b, m->out, m->id, vyre_build_get(m->b, v));
+  vyre_build_region_end(m->b);
+}
+
 // ---- the trial ----------------------------------------------------------------------------------
 
 static void make_program(maker *m) {
@@ -318,15 +345,17 @@ static void make_program(maker *m) {
   for (int i = 0; i < TRANSIENTS; i++)
     m->temporary[i] =
         vyre_build_transient(m->b, (char[]){'t', (char)('0' + i), 0}, VYRE_I32, length);
-  uint32_t kind = random_below(&m->random, 5);
+  uint32_t kind = random_below(&m->random, 6);
   if (kind < 2)
     pipeline(m);
   else if (kind == 2)
     single(m);
   else if (kind == 3)
     barriers(m);
-  else
+  else if (kind == 4)
     tree(m);
+  else
+    meeting(m);
 }
 
 static bool make_inputs(maker *m, trial *t) {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "conform/shapes_state.h"
 
-#include "ir/eval.h"
-
-#include <stdio.h>
-
 // ---- effects ------------------------------------------------------------------------------------
 
-// Something to store that depends on who stores it, most of the time.
-static node some_value(maker *m, vyre_type type) {
+node maker_value(maker *m, vyre_type type) {
   uint32_t way = maker_below(m, 100);
   if (way < 25) return maker_as(m, maker_const(m, VYRE_I32, 1 + maker_below(m, 9)), type);
   if (way < 45) return maker_as(m, m->linear, type);
@@ -20,7 +15,7 @@ static node some_value(maker *m, vyre_type type) {
   return maker_binary(m, VYRE_OP_ADD, loaded, more);
 }
 
-static void store_own(maker *m, node value) {
+void maker_store_own(maker *m, node value) {
   const memory *out = &m->memories[FOR_OUTPUT];
   node at = maker_own(m, out, maker_below(m, out->slots));
   if (maker_chance(m, 15)) {
@@ -32,7 +27,7 @@ static void store_own(maker *m, node value) {
 
 static void count(maker *m) {
   const memory *out = &m->memories[FOR_COUNTS];
-  node at = maker_index(m, out->length), value = some_value(m, out->type);
+  node at = maker_index(m, out->length), value = maker_value(m, out->type);
   vyre_build_atomic(m->b, out->atomic, out->mem, at.value, value.value);
 }
 
@@ -40,7 +35,7 @@ static void effect(maker *m) {
   if (maker_chance(m, 12))
     count(m);
   else
-    store_own(m, some_value(m, m->memories[FOR_OUTPUT].type));
+    maker_store_own(m, maker_value(m, m->memories[FOR_OUTPUT].type));
 }
 
 static void effects(maker *m) {
@@ -95,8 +90,8 @@ static void make_nest(maker *m) {
 // y[own] = c ? x[i] : x[k]
 static void make_select(maker *m) {
   vyre_type type = m->memories[FOR_OUTPUT].type;
-  node c = maker_condition(m, 1), x = some_value(m, type), y = some_value(m, type);
-  store_own(m, (node){vyre_build_select(m->b, c.value, x.value, y.value), type, 0});
+  node c = maker_condition(m, 1), x = maker_value(m, type), y = maker_value(m, type);
+  maker_store_own(m, (node){vyre_build_select(m->b, c.value, x.value, y.value), type, 0});
 }
 
 // u32(bytes[i]) < i, and what else has a small range: i / 3, i % 4, i & 7, u8(i)
@@ -122,7 +117,7 @@ static void make_range(maker *m) {
     node at = maker_binary(m, VYRE_OP_MUL, moving, maker_stride(m, type));
     at = maker_binary(m, maker_chance(m, 50) ? VYRE_OP_ADD : VYRE_OP_SUB, at, small);
     node value = maker_load(m, FOR_VALUES, at);
-    store_own(m, maker_as(m, value, m->memories[FOR_OUTPUT].type));
+    maker_store_own(m, maker_as(m, value, m->memories[FOR_OUTPUT].type));
     return;
   }
   gated(m, maker_compare(m, small, moving));
@@ -140,7 +135,7 @@ static void make_clamp(maker *m) {
   }
   bool is_gated = maker_chance(m, 70);
   if (is_gated) vyre_build_if(m->b, maker_compare(m, x, maker_limit(m, type, x.sample)).value);
-  store_own(m, maker_as(m, maker_load(m, FOR_VALUES, x), m->memories[FOR_OUTPUT].type));
+  maker_store_own(m, maker_as(m, maker_load(m, FOR_VALUES, x), m->memories[FOR_OUTPUT].type));
   if (is_gated) vyre_build_end(m->b);
 }
 
@@ -205,12 +200,12 @@ static void make_base(maker *m) {
   if (maker_chance(m, 50)) target += 1ull << 63;
   node at = maker_binary(m, VYRE_OP_ADD, maker_uniform(m, type, target - id.sample), id);
   if (is_count) {
-    vyre_build_atomic(m->b, out->atomic, out->mem, at.value, some_value(m, out->type).value);
+    vyre_build_atomic(m->b, out->atomic, out->mem, at.value, maker_value(m, out->type).value);
     return;
   }
   bool is_gated = maker_chance(m, 30);
   if (is_gated) vyre_build_if(m->b, maker_compare(m, at, maker_limit(m, type, length)).value);
-  store_own(m, maker_as(m, maker_load(m, FOR_VALUES, at), m->memories[FOR_OUTPUT].type));
+  maker_store_own(m, maker_as(m, maker_load(m, FOR_VALUES, at), m->memories[FOR_OUTPUT].type));
   if (is_gated) vyre_build_end(m->b);
 }
 
@@ -229,10 +224,10 @@ static void make_stencil(maker *m) {
   vyre_build_if(m->b, maker_binary(m, VYRE_OP_AND, low, high).value);
   node before = maker_load(m, FOR_VALUES, maker_binary(m, VYRE_OP_SUB, id, reach));
   node after = maker_load(m, FOR_VALUES, maker_binary(m, VYRE_OP_ADD, id, reach));
-  store_own(m, maker_as(m, maker_binary(m, VYRE_OP_ADD, before, after), result));
+  maker_store_own(m, maker_as(m, maker_binary(m, VYRE_OP_ADD, before, after), result));
   if (maker_chance(m, 30)) {
     vyre_build_else(m->b);
-    store_own(m, maker_as(m, maker_const(m, VYRE_I32, 1), result));
+    maker_store_own(m, maker_as(m, maker_const(m, VYRE_I32, 1), result));
   }
   vyre_build_end(m->b);
 }
@@ -347,7 +342,7 @@ static void turn(maker *m, vyre_var sum) {
 }
 
 static void store_sum(maker *m, vyre_var sum) {
-  store_own(m, maker_as(m, maker_get(m, sum, VYRE_U32), m->memories[FOR_OUTPUT].type));
+  maker_store_own(m, maker_as(m, maker_get(m, sum, VYRE_U32), m->memories[FOR_OUTPUT].type));
 }
 
 // for j in k..k + 3
@@ -539,71 +534,6 @@ static void make_plane(maker *m) {
   gated(m, c);
 }
 
-// ---- turns and barriers -------------------------------------------------------------------------
-
-// Several invocations share a place, through a narrow type; one of them may write it.
-static void make_turns(maker *m) {
-  const memory *out = &m->memories[FOR_TURNS];
-  node place = maker_as(m, m->linear, m->places == 256 ? VYRE_U8 : VYRE_U16);
-  place = maker_as(m, place, maker_index_type(m));
-  node round = maker_binary(m, VYRE_OP_DIV, m->linear, maker_const(m, VYRE_U32, m->places));
-  node whose = maker_as(m, maker_load(m, FOR_WHOSE, place), VYRE_U32);
-  node c = maker_binary(m, VYRE_OP_EQ, round, whose);
-  if (maker_chance(m, 30)) c = maker_binary(m, VYRE_OP_AND, c, maker_relation(m));
-  vyre_build_if(m->b, c.value);
-  vyre_build_store(m->b, out->mem, place.value, some_value(m, out->type).value);
-  vyre_build_end(m->b);
-}
-
-// min(i + c, n), i32(u8(i)): an index of the next phase, which this one has as a number.
-static node stepped(maker *m) {
-  static const vyre_type narrow[] = {VYRE_U8, VYRE_I8, VYRE_U16, VYRE_I16};
-  vyre_type type = maker_index_type(m);
-  node x = maker_as(m, m->ids[0], type);
-  if (maker_chance(m, 50)) x = maker_binary(m, VYRE_OP_ADD, x, maker_limit(m, type, 0));
-  if (maker_chance(m, 40)) return maker_as(m, maker_as(m, x, narrow[maker_below(m, 4)]), type);
-  vyre_op op = maker_chance(m, 50) ? VYRE_OP_MIN : VYRE_OP_MAX;
-  return maker_binary(m, op, x, maker_limit(m, type, x.sample));
-}
-
-// s[l] = ...  barrier  if c { y[own] = s[other] }, once or twice, sometimes all of it in a uniform
-// if
-static void make_barrier(maker *m) {
-  uint32_t size = m->workgroup[0] * m->workgroup[1] * m->workgroup[2];
-  char name[16];
-  snprintf(name, sizeof name, "s%u", m->name_count++);
-  vyre_mem s = vyre_build_shared(m->b, name, VYRE_U32, size);
-  node local = maker_fact(m, VYRE_OP_LOCAL_ID, m->rank - 1, 0);
-  for (uint32_t k = m->rank - 1; k-- > 0;) {
-    node inner = maker_fact(m, VYRE_OP_LOCAL_ID, k, 0);
-    local = maker_binary(m, VYRE_OP_MUL, local, maker_const(m, VYRE_U32, m->workgroup[k]));
-    local = maker_binary(m, VYRE_OP_ADD, local, inner);
-  }
-  bool is_inside = maker_chance(m, 25), is_again = maker_chance(m, 40);
-  if (is_inside) vyre_build_if(m->b, maker_uniform_condition(m).value);
-  for (int phase = 0; phase <= is_again; phase++) {
-    if (phase) vyre_build_barrier(m->b);
-    bool is_stepped = maker_chance(m, 40), is_gated = maker_chance(m, 40);
-    node step = is_stepped ? stepped(m) : some_value(m, VYRE_U32);
-    if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
-    vyre_build_store(m->b, s, local.value, maker_as(m, step, VYRE_U32).value);
-    if (is_gated) vyre_build_end(m->b);
-    vyre_build_barrier(m->b);
-    node last = maker_const(m, VYRE_U32, size - maker_below(m, 3));
-    node other = maker_binary(m, VYRE_OP_SUB, last, local);
-    if (maker_chance(m, 40)) other = maker_index(m, size);
-    vyre_build_if(m->b, maker_condition(m, 1).value);
-    node value = {vyre_build_load(m->b, s, other.value), VYRE_U32, 0};
-    if (is_stepped) {
-      node element = maker_as(m, maker_load(m, FOR_VALUES, step), VYRE_U32);
-      value = maker_binary(m, VYRE_OP_ADD, value, element);
-    }
-    store_own(m, maker_as(m, value, m->memories[FOR_OUTPUT].type));
-    vyre_build_end(m->b);
-  }
-  if (is_inside) vyre_build_end(m->b);
-}
-
 const body_kind body_kinds[] = {
     {"gate", 0, make_gate},
     {"logic", 0, make_logic},
@@ -626,7 +556,8 @@ const body_kind body_kinds[] = {
     {"rows", NEEDS_LOOPS, make_rows},
     {"matrix", NEEDS_LOOPS | NEEDS_PLANE, make_matrix},
     {"plane", NEEDS_PLANE, make_plane},
-    {"turns", NEEDS_ROW | NEEDS_MANY, make_turns},
-    {"barrier", NEEDS_BARRIERS, make_barrier},
+    {"turns", NEEDS_ROW | NEEDS_MANY, maker_turns},
+    {"barrier", NEEDS_BARRIERS, maker_barrier},
+    {"meeting", NEEDS_BARRIERS | NEEDS_LOOPS, maker_meeting},
 };
 const uint32_t body_kind_count = sizeof body_kinds / sizeof *body_kinds;

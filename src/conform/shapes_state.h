@@ -125,6 +125,14 @@ node maker_condition(maker *m, int depth);
 node maker_uniform_condition(maker *m); // the same for a workgroup
 
 // shapes_body.c: what a region does.
+// Something to store that depends on who stores it, most of the time.
+node maker_value(maker *m, vyre_type type);
+void maker_store_own(maker *m, node value);
+// shapes_group.c: what its invocations do among themselves.
+void maker_turns(maker *m);
+void maker_barrier(maker *m);
+void maker_meeting(maker *m);
+
 typedef enum body_need {
   NEEDS_LOOPS = 1,    // few invocations
   NEEDS_PLANE = 2,    // two axes

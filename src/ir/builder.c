@@ -659,6 +659,7 @@ void builder_copy_head(vyre_builder *b, const vyre_program *from) {
   if (!is_usable(b)) return;
   b->program->name = copy_name(b, from->name);
   b->program->fast_ulp = from->fast_ulp;
+  b->program->is_derived = true;
   b->program->lines = copy_array(&b->program->arena, from->lines, from->line_count, 4);
   b->program->line_count = b->program->lines ? from->line_count : 0;
   for (uint32_t i = 0; i < from->param_count; i++)

@@ -130,6 +130,7 @@ struct vyre_program {
   atomic_uint references;
   const char *name;
   uint32_t fast_ulp;
+  bool is_derived; // made from a program that was verified, see builder_copy_head
 
   uint32_t param_count, buffer_count, region_count, shared_count, const_count, code_count;
   uint32_t comment_count;

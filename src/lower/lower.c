@@ -75,8 +75,7 @@ static void lower_body(lowering *l) {
 // ---- programs -----------------------------------------------------------------------------------
 
 static vyre_status analyse(lowering *l, vyre_error *error) {
-  bool wants_uniform =
-      l->r->has_barrier && (l->target->polls_stop || !l->target->parts_at_barriers);
+  bool wants_uniform = l->r->has_barrier && !l->target->parts_at_barriers;
   l->lanes = 0;
   if (!ranges_compute(&l->scratch, l->from, l->r, &l->ranges) ||
       (l->target->runs_lanes_along_x &&

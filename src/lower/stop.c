@@ -3,7 +3,10 @@
 // A launch that can be ended from outside: invocations ask when they begin and in their loops.
 // Where a workgroup has barriers to meet at, nobody may leave alone: who is told to stop leaves the
 // loops that have no barrier, and at the next place that the whole group reaches, all leave
-// together.
+// together. That takes barriers of its own, to which all must come in the same iteration. A target
+// that sees whether all came to a barrier needs none, and has programs that could not have them:
+// there, who is told to stop leaves, and the target asks as well before it takes who is missing for
+// a mistake of the program.
 #include "lower/recipe.h"
 
 static bool is_needed(const lower_target *t) {
@@ -24,6 +27,10 @@ static bool contains(const lowering *l, uint32_t first, uint32_t end, bool (*is)
   for (uint32_t i = first; i < end; i++)
     if (is((vyre_op)l->from->code[i].op)) return true;
   return false;
+}
+
+static bool must_leave_together(const lowering *l) {
+  return l->r->has_barrier && !l->target->parts_at_barriers;
 }
 
 // ---- asking -------------------------------------------------------------------------------------
@@ -75,7 +82,7 @@ static void enter(lowering *l) {
   const region *r = l->r;
   if (contains(l, r->body.first, r->body.end, is_loop))
     l->stop.tick = lower_var(l, lower_const(l, VYRE_U32, 0));
-  if (!r->has_barrier) {
+  if (!must_leave_together(l)) {
     return_if(l, asked(l));
     return;
   }
@@ -87,7 +94,7 @@ static void enter(lowering *l) {
 }
 
 static void in_loop(lowering *l, uint32_t opener) {
-  if (!l->r->has_barrier) {
+  if (!must_leave_together(l)) {
     lower_if(l, is_time(l));
     return_if(l, asked(l));
     lower_end(l);
@@ -110,7 +117,7 @@ static void in_loop(lowering *l, uint32_t opener) {
 static void behind(lowering *l, uint32_t opener) {
   const inst *in = &l->from->code[opener];
   uint32_t end = inst_end(in), first = l->r->body.first;
-  if (!l->r->has_barrier || end + 1 >= l->r->body.end) return;
+  if (!must_leave_together(l) || end + 1 >= l->r->body.end) return;
   const bool *is_divergent = l->uniform.is_divergent;
   bool can_part = is_loop((vyre_op)in->op) || is_divergent[end - first];
   if (!can_part || is_divergent[end + 1 - first]) return;

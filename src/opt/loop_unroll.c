@@ -3,9 +3,12 @@
 // A counted loop with few constant iterations becomes its body, repeated with the counter as a
 // constant. So does a `while` whose condition and whose one variable can be computed from
 // constants, such as the halving step of a tree over a workgroup. Loops that are left by break or
-// continue stay. The size limits keep what is gained by constants from being lost to code size.
+// continue stay, and those with a barrier to which invocations could come in different iterations:
+// they meet there, and would not meet at its copies. The size limits keep what is gained by
+// constants from being lost to code size.
 #include "opt/passes.h"
 
+#include "analysis/uniformity.h"
 #include "ir/eval.h"
 #include "ir/eval_tree.h"
 #include "ir/limits.h"
@@ -16,13 +19,34 @@
 // one stores the next one has in registers.
 enum { MAX_TRIPS = 16, MAX_OPERATIONS = 128, MAX_BETWEEN_BARRIERS = 256 };
 
+// Of a region's body; the arrays are indexed by operation minus `first`.
+typedef struct places {
+  uint32_t first;
+  uint32_t *opening;   // of the innermost block around an operation; 0: none
+  uint32_t *first_set; // of a variable: the first operation that sets it; 0: none does
+  uniformity uniform;  // of a region with barriers
+} places;
+
+static bool has_barrier(const rewriter *rw, uint32_t loop) {
+  range part = {loop, inst_end(&rw->from->code[loop])};
+  return rw->region->has_barrier && effects_has(rw->from, part, VYRE_OP_BARRIER);
+}
+
+// Whether all that come to a barrier of the loop do so in the same iteration.
+static bool is_in_step(const rewriter *rw, const places *at, uint32_t loop) {
+  for (uint32_t i = loop; rw->region->has_barrier && i < inst_end(&rw->from->code[loop]); i++)
+    if (rw->from->code[i].op == VYRE_OP_BARRIER && at->uniform.is_parted[i - at->first])
+      return false;
+  return true;
+}
+
 // ---- counted loops ------------------------------------------------------------------------------
 
 typedef struct trips {
   uint64_t count, first, step;
 } trips;
 
-static bool can_unroll(const rewriter *rw, uint32_t index, trips *t) {
+static bool can_unroll(const rewriter *rw, const places *at, uint32_t index, trips *t) {
   const vyre_program *p = rw->from;
   const inst *in = &p->code[index];
   uint64_t bits[3];
@@ -33,7 +57,7 @@ static bool can_unroll(const rewriter *rw, uint32_t index, trips *t) {
   *t = (trips){eval_trip_count((vyre_type)in->type, bits[0], bits[1], bits[2]), bits[0], bits[2]};
   uint64_t size = in->arg[3] - index - 1;
   return t->count <= MAX_TRIPS && t->count * size <= MAX_OPERATIONS &&
-         !effects_has_jump_of(p, index);
+         !effects_has_jump_of(p, index) && is_in_step(rw, at, index);
 }
 
 static void unroll(rewriter *rw, uint32_t index, trips t) {
@@ -47,12 +71,12 @@ static void unroll(rewriter *rw, uint32_t index, trips t) {
 
 // ---- loops of a variable ------------------------------------------------------------------------
 
-// Of a region's body; the arrays are indexed by operation minus `first`.
-typedef struct places {
-  uint32_t first;
-  uint32_t *opening;   // of the innermost block around an operation; 0: none
-  uint32_t *first_set; // of a variable: the first operation that sets it; 0: none does
-} places;
+static bool find_uniform(const rewriter *rw, places *out) {
+  ranges known;
+  return !rw->region->has_barrier ||
+         (ranges_compute(rw->scratch, rw->from, rw->region, &known) &&
+          uniformity_compute(rw->scratch, rw->from, rw->region, &known, &out->uniform));
+}
 
 static bool find_places(const rewriter *rw, places *out) {
   const region *r = rw->region;
@@ -60,7 +84,7 @@ static bool find_places(const rewriter *rw, places *out) {
   *out = (places){.first = r->body.first};
   out->opening = arena_alloc_array(rw->scratch, count, sizeof *out->opening);
   out->first_set = arena_alloc_array(rw->scratch, count, sizeof *out->first_set);
-  if (!out->opening || !out->first_set) return false;
+  if (!out->opening || !out->first_set || !find_uniform(rw, out)) return false;
   for (uint32_t i = r->body.first; i < r->body.end; i++) {
     const inst *in = &rw->from->code[i];
     out->opening[i - out->first] = depth ? open[depth - 1] : 0;
@@ -130,11 +154,9 @@ static bool can_unroll_while(const rewriter *rw, const places *at, uint32_t inde
                              uint32_t *trips) {
   const vyre_program *p = rw->from;
   uint32_t end = inst_end(&p->code[index]), size = end - index - 1;
-  bool has_barrier =
-      rw->region->has_barrier && effects_has(p, (range){index, end}, VYRE_OP_BARRIER);
-  uint32_t most = has_barrier ? MAX_BETWEEN_BARRIERS : MAX_OPERATIONS;
+  uint32_t most = has_barrier(rw, index) ? MAX_BETWEEN_BARRIERS : MAX_OPERATIONS;
   return size <= most && !effects_has_jump_of(p, index) && count_trips(rw, at, index, trips) &&
-         *trips * size <= most;
+         *trips * size <= most && is_in_step(rw, at, index);
 }
 
 // The condition is computed once more than the rest.
@@ -156,7 +178,7 @@ static bool body(rewriter *rw) {
     const inst *in = &rw->from->code[i];
     trips t;
     uint32_t count;
-    if (in->op == VYRE_OP_FOR && can_unroll(rw, i, &t)) {
+    if (in->op == VYRE_OP_FOR && can_unroll(rw, &at, i, &t)) {
       unroll(rw, i, t);
       i = inst_end(in);
     } else if (in->op == VYRE_OP_WHILE && can_unroll_while(rw, &at, i, &count)) {
@@ -183,7 +205,7 @@ const pass pass_loop_unroll = {
              .family = PASS_FAMILY_LOOP},
     .summary = "repeat the body of loops with few constant iterations",
     .never =
-        "repeat more than 16 times, make more than 128 operations (256 between barriers), or copy "
-        "a break",
+        "repeat more than 16 times, make more than 128 operations (256 between barriers), copy a "
+        "break, or copy a barrier to which invocations may come in different iterations",
     .run = run,
 };

@@ -596,7 +596,7 @@ static void run_stopped(const trial *t, vyre_program *p, request *r, bool is_onc
 
 static void test_everything_ends_when_it_is_asked_to(void **state) {
   (void)state;
-  lower_target target = lower_lacking(RECIPE_stop);
+  lower_target target = lower_asking();
   uint32_t asked = 0;
   for (uint64_t seed = 1; seed <= trial_count(); seed++) {
     trial t;
@@ -628,7 +628,7 @@ static void test_a_loop_without_end_ends(void **state) {
       "u32[8]\n"
       " if local_id.x == 3 { while true { s[local_id.x] = 1 } }\n barrier\n x[0] = s[1] }\n",
   };
-  lower_target target = lower_lacking(RECIPE_stop);
+  lower_target target = lower_asking();
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     vyre_program *from;
     vyre_error error;

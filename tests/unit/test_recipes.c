@@ -122,7 +122,7 @@ static void run(const char *body, const char *head, uint64_t n, request *r, uint
       text, sizeof text,
       "program p(n: u32)\nbuffer x: u32[] readwrite\nregion r %s\n let i = global_id.x\n%s }\n",
       head, body);
-  lower_target target = lower_lacking(RECIPE_stop);
+  lower_target target = lower_asking();
   vyre_program *p = lowered(text, &target);
   vyre_scalar count = vyre_scalar_u32((uint32_t)n);
   vyre_span span = {x, CELLS * sizeof *x};

@@ -240,8 +240,8 @@ static void put_region(c_file *f, uint32_t index) {
                 "          for (uint32_t i = 0; i < %u; i++) invoke_%u(g, &frames[i], &shared);\n"
                 "          for (uint32_t i = 1; i < %u; i++)\n"
                 "            if (frames[i].where != frames[0].where) result = DIVERGED;\n"
-                "        } while (frames[0].where != DONE && result == RAN);\n"
-                "        if (result == RAN && g->stop && *g->stop) result = STOPPED;\n      }\n"
+                "          if (g->stop && *g->stop) result = STOPPED;\n"
+                "        } while (frames[0].where != DONE && result == RAN);\n      }\n"
                 "  free(frames);\n  return result;\n}\n\n",
                 size, size, index, size);
 }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+//
+// What invocations do among themselves: places that they share in turns, and barriers.
+#include "conform/shapes_state.h"
+
+#include <stdio.h>
+
+// Several invocations share a place, through a narrow type; one of them may write it.
+void maker_turns(maker *m) {
+  const memory *out = &m->memories[FOR_TURNS];
+  node place = maker_as(m, m->linear, m->places == 256 ? VYRE_U8 : VYRE_U16);
+  place = maker_as(m, place, maker_index_type(m));
+  node round = maker_binary(m, VYRE_OP_DIV, m->linear, maker_const(m, VYRE_U32, m->places));
+  node whose = maker_as(m, maker_load(m, FOR_WHOSE, place), VYRE_U32);
+  node c = maker_binary(m, VYRE_OP_EQ, round, whose);
+  if (maker_chance(m, 30)) c = maker_binary(m, VYRE_OP_AND, c, maker_relation(m));
+  vyre_build_if(m->b, c.value);
+  vyre_build_store(m->b, out->mem, place.value, maker_value(m, out->type).value);
+  vyre_build_end(m->b);
+}
+
+// min(i + c, n), i32(u8(i)): an index of the next phase, which this one has as a number.
+static node stepped(maker *m) {
+  static const vyre_type narrow[] = {VYRE_U8, VYRE_I8, VYRE_U16, VYRE_I16};
+  vyre_type type = maker_index_type(m);
+  node x = maker_as(m, m->ids[0], type);
+  if (maker_chance(m, 50)) x = maker_binary(m, VYRE_OP_ADD, x, maker_limit(m, type, 0));
+  if (maker_chance(m, 40)) return maker_as(m, maker_as(m, x, narrow[maker_below(m, 4)]), type);
+  vyre_op op = maker_chance(m, 50) ? VYRE_OP_MIN : VYRE_OP_MAX;
+  return maker_binary(m, op, x, maker_limit(m, type, x.sample));
+}
+
+static uint32_t group_size(const maker *m) {
+  return m->workgroup[0] * m->workgroup[1] * m->workgroup[2];
+}
+
+// An element for each of the workgroup.
+static vyre_mem shared_of_group(maker *m) {
+  char name[16];
+  snprintf(name, sizeof name, "s%u", m->name_count++);
+  return vyre_build_shared(m->b, name, VYRE_U32, group_size(m));
+}
+
+// The invocation's number in its workgroup.
+static node local_number(maker *m) {
+  node local = maker_fact(m, VYRE_OP_LOCAL_ID, m->rank - 1, 0);
+  for (uint32_t k = m->rank - 1; k-- > 0;) {
+    node inner = maker_fact(m, VYRE_OP_LOCAL_ID, k, 0);
+    local = maker_binary(m, VYRE_OP_MUL, local, maker_const(m, VYRE_U32, m->workgroup[k]));
+    local = maker_binary(m, VYRE_OP_ADD, local, inner);
+  }
+  return local;
+}
+
+// s[l] = ...  barrier  if c { y[own] = s[other] }, once or twice, sometimes all of it in a uniform
+// if
+void maker_barrier(maker *m) {
+  uint32_t size = group_size(m);
+  vyre_mem s = shared_of_group(m);
+  node local = local_number(m);
+  bool is_inside = maker_chance(m, 25), is_again = maker_chance(m, 40);
+  if (is_inside) vyre_build_if(m->b, maker_uniform_condition(m).value);
+  for (int phase = 0; phase <= is_again; phase++) {
+    if (phase) vyre_build_barrier(m->b);
+    bool is_stepped = maker_chance(m, 40), is_gated = maker_chance(m, 40);
+    node step = is_stepped ? stepped(m) : maker_value(m, VYRE_U32);
+    if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
+    vyre_build_store(m->b, s, local.value, maker_as(m, step, VYRE_U32).value);
+    if (is_gated) vyre_build_end(m->b);
+    vyre_build_barrier(m->b);
+    node last = maker_const(m, VYRE_U32, size - maker_below(m, 3));
+    node other = maker_binary(m, VYRE_OP_SUB, last, local);
+    if (maker_chance(m, 40)) other = maker_index(m, size);
+    vyre_build_if(m->b, maker_condition(m, 1).value);
+    node value = {vyre_build_load(m->b, s, other.value), VYRE_U32, 0};
+    if (is_stepped) {
+      node element = maker_as(m, maker_load(m, FOR_VALUES, step), VYRE_U32);
+      value = maker_binary(m, VYRE_OP_ADD, value, element);
+    }
+    maker_store_own(m, maker_as(m, value, m->memories[FOR_OUTPUT].type));
+    vyre_build_end(m->b);
+  }
+  if (is_inside) vyre_build_end(m->b);
+}
+
+// ---- meetings -----------------------------------------------------------------------------------
+
+enum { MOST_MEETINGS = 20 }; // some are few enough to be unrolled, some are not
+
+// Below `count`: in which iteration an invocation comes to the barrier.
+static node turn_of_meeting(maker *m, node local, uint32_t count) {
+  uint32_t way = maker_below(m, 100);
+  node limit = maker_const(m, VYRE_U32, count);
+  if (way < 20) return maker_uniform(m, VYRE_U32, maker_below(m, count));
+  node any = way < 60 ? local : way < 80 ? m->linear : maker_as(m, maker_narrow(m), VYRE_U32);
+  return maker_binary(m, VYRE_OP_REM, any, limit);
+}
+
+// The part of an iteration in which the barrier is passed; v is what was found there.
+static void meet(maker *m, vyre_mem s, node local, node k, node turn, vyre_var v) {
+  bool is_again = maker_chance(m, 30);
+  node last = maker_const(m, VYRE_U32, group_size(m) - 1);
+  vyre_build_if(m->b, maker_binary(m, VYRE_OP_EQ, k, turn).value);
+  vyre_build_barrier(m->b);
+  node other = maker_binary(m, VYRE_OP_SUB, last, local);
+  node found = {vyre_build_load(m->b, s, other.value), VYRE_U32, 0};
+  vyre_build_set(m->b, v, maker_binary(m, VYRE_OP_ADD, found, k).value);
+  if (is_again) {
+    vyre_build_barrier(m->b);
+    vyre_build_store(m->b, s, local.value, maker_get(m, v, VYRE_U32).value);
+  }
+  vyre_build_end(m->b);
+}
+
+// s[l] = ...  for k in 0..n { if k == turn { barrier  v = s[other] } }  y[own] = v: a workgroup
+// meets at one barrier, each of it in an iteration of its own. As a for or as a while, in another
+// loop or not, in which all meet again.
+void maker_meeting(maker *m) {
+  uint32_t count = 1 + maker_below(m, MOST_MEETINGS);
+  bool is_while = maker_chance(m, 40), is_nested = maker_chance(m, 30);
+  vyre_mem s = shared_of_group(m);
+  node local = local_number(m), zero = maker_const(m, VYRE_U32, 0);
+  node end =
+      maker_chance(m, 50) ? maker_const(m, VYRE_U32, count) : maker_uniform(m, VYRE_U32, count);
+  vyre_var v = maker_var(m, zero);
+  if (is_nested) {
+    node often = maker_const(m, VYRE_U32, 1 + maker_below(m, 3));
+    vyre_build_for(m->b, zero.value, often.value, 0);
+    vyre_build_barrier(m->b);
+  }
+  vyre_build_store(m->b, s, local.value, maker_value(m, VYRE_U32).value);
+  node turn = turn_of_meeting(m, local, count);
+  if (is_while) {
+    vyre_var k = maker_var(m, zero);
+    vyre_build_while(m->b);
+    vyre_build_do(m->b, maker_binary(m, VYRE_OP_LT, maker_get(m, k, VYRE_U32), end).value);
+    node now = maker_get(m, k, VYRE_U32);
+    meet(m, s, local, now, turn, v);
+    node next = maker_binary(m, VYRE_OP_ADD, now, maker_const(m, VYRE_U32, 1));
+    vyre_build_set(m->b, k, next.value);
+  } else {
+    node k = {vyre_build_for(m->b, zero.value, end.value, 0), VYRE_U32, 0};
+    meet(m, s, local, k, turn, v);
+  }
+  vyre_build_end(m->b);
+  if (is_nested) vyre_build_end(m->b);
+  maker_store_own(m, maker_as(m, maker_get(m, v, VYRE_U32), m->memories[FOR_OUTPUT].type));
+}
