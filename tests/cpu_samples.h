@@ -9,6 +9,8 @@
 #include "conform/generate.h"
 #include "ir/program.h"
 
+#include "parsed_program.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,14 +27,6 @@ typedef struct sample {
   bool is_small;        // inputs are small numbers, not any bits
   uint64_t fuel;        // of ref; 0: as everywhere
 } sample;
-
-static vyre_program *parse(const char *text) {
-  vyre_program *p = NULL;
-  vyre_error e = {0};
-  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
-    fail_msg("%u:%u: %s\n%s", e.line, e.column, e.message, e.excerpt);
-  return p;
-}
 
 static void fill(random_state *r, const sample *s, vyre_type type, vyre_span *span) {
   generate_fill(r, type, span);

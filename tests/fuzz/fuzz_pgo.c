@@ -3,20 +3,9 @@
 // Any bytes are a table of routes or an error. What was read can be written, and reading that gives
 // the same again without a fault.
 #include "policy/route_text.h"
+#include "require.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(x)                                                                                 \
-  do {                                                                                             \
-    if (!(x)) {                                                                                    \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                                      \
-      abort();                                                                                     \
-    }                                                                                              \
-  } while (0)
 
 static vyre_status add(void *context, const route_entry *entry) {
   REQUIRE(*entry->op_id && *entry->backend);

@@ -4,19 +4,7 @@
 // has a value, a space that was read finds each of its configurations, and a search asks for each
 // once.
 #include "policy/recorded.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(x)                                                                                 \
-  do {                                                                                             \
-    if (!(x)) {                                                                                    \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                                      \
-      abort();                                                                                     \
-    }                                                                                              \
-  } while (0)
+#include "require.h"
 
 static int find_letter(const void *context, const char *name, size_t size) {
   (void)context;

@@ -4,11 +4,9 @@
 // parsed, or decoded from the wire form, prints as a text that reads back as the same program and
 // prints as the same text.
 #include "ir/program.h"
+#include "require.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const vyre_program *program) {
   vyre_error error;
@@ -16,13 +14,13 @@ static void check(const vyre_program *program) {
   void *wire = NULL, *wire_again = NULL;
   size_t text_size, text_again_size, wire_size, wire_again_size;
   vyre_program *again = NULL;
-  if (vyre_program_print(program, &text, &text_size, &error) != VYRE_OK) abort();
-  if (vyre_program_parse(text, text_size, NULL, &again, &error) != VYRE_OK) abort();
-  if (vyre_program_print(again, &text_again, &text_again_size, &error) != VYRE_OK) abort();
-  if (text_size != text_again_size || memcmp(text, text_again, text_size) != 0) abort();
-  if (vyre_program_encode(program, &wire, &wire_size, &error) != VYRE_OK) abort();
-  if (vyre_program_encode(again, &wire_again, &wire_again_size, &error) != VYRE_OK) abort();
-  if (wire_size != wire_again_size || memcmp(wire, wire_again, wire_size) != 0) abort();
+  REQUIRE(vyre_program_print(program, &text, &text_size, &error) == VYRE_OK);
+  REQUIRE(vyre_program_parse(text, text_size, NULL, &again, &error) == VYRE_OK);
+  REQUIRE(vyre_program_print(again, &text_again, &text_again_size, &error) == VYRE_OK);
+  REQUIRE(text_size == text_again_size && !memcmp(text, text_again, text_size));
+  REQUIRE(vyre_program_encode(program, &wire, &wire_size, &error) == VYRE_OK);
+  REQUIRE(vyre_program_encode(again, &wire_again, &wire_again_size, &error) == VYRE_OK);
+  REQUIRE(wire_size == wire_again_size && !memcmp(wire, wire_again, wire_size));
   vyre_program_release(again);
   vyre_free(text);
   vyre_free(text_again);
@@ -34,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   vyre_program *program = NULL;
   vyre_error error;
   vyre_status status = vyre_program_parse((const char *)data, size, NULL, &program, &error);
-  if (status != VYRE_OK && (program || !strstr(error.message, "Fix: "))) abort();
+  REQUIRE(status == VYRE_OK || (!program && strstr(error.message, "Fix: ")));
   if (status != VYRE_OK && vyre_program_decode(data, size, &program, &error) != VYRE_OK) return 0;
   check(program);
   vyre_program_release(program);

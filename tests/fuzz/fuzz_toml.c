@@ -3,20 +3,9 @@
 // Any bytes give a tree or an error with a place. What a tree holds can be written and read again,
 // and reading with the wish to keep the rest accepts whatever strict reading accepts, equally.
 #include "base/toml.h"
+#include "require.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(x)                                                                                 \
-  do {                                                                                             \
-    if (!(x)) {                                                                                    \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                                      \
-      abort();                                                                                     \
-    }                                                                                              \
-  } while (0)
 
 static void write_table(strbuf *out, const toml_table *t);
 

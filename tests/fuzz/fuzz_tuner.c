@@ -2,32 +2,29 @@
 //
 // Any bytes are a tuner cache, whole or in part, or an error; only valid shapes come out of it.
 #include "policy/tune_cache.h"
+#include "require.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void check_note(void *context, const vyre_error *note) {
   (void)context;
-  if (!note->line || !strstr(note->message, "Fix:")) abort();
+  REQUIRE(note->line && strstr(note->message, "Fix:"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int fd = memfd_create("fuzz", MFD_CLOEXEC);
   char path[64];
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  if (fd < 0 || write(fd, data, size) != (ssize_t)size) abort();
+  REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size);
   tune_cache *cache = tune_cache_new();
   vyre_error error = {0};
   note_sink notes = {check_note, NULL};
   vyre_status status = tune_cache_load(cache, path, &notes, &error);
-  if (status != VYRE_OK && !strstr(error.message, "Fix:")) abort();
+  REQUIRE(status == VYRE_OK || strstr(error.message, "Fix:"));
   tune_shape shape;
-  if (tune_cache_get(cache, "v1-00ff", &shape) && !tune_shape_is_valid(shape)) abort();
+  REQUIRE(!tune_cache_get(cache, "v1-00ff", &shape) || tune_shape_is_valid(shape));
   tune_cache_free(cache);
   close(fd);
   return 0;

@@ -4,18 +4,16 @@
 // of its program. The input is tried as it is, and again with section lengths that add up and a
 // checksum that matches, so that the fuzzer gets past them.
 #include "ir/wire.h"
+#include "require.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_encoding(const vyre_program *program, const uint8_t *file, size_t size) {
   void *again = NULL;
   size_t again_size = 0;
   vyre_error error;
-  if (vyre_program_encode(program, &again, &again_size, &error) != VYRE_OK) abort();
-  if (again_size != size || memcmp(again, file, size) != 0) abort();
+  REQUIRE(vyre_program_encode(program, &again, &again_size, &error) == VYRE_OK);
+  REQUIRE(again_size == size && !memcmp(again, file, size));
   vyre_free(again);
 }
 
@@ -24,8 +22,8 @@ static void check_text(const vyre_program *program, const uint8_t *file, size_t 
   size_t text_size = 0;
   vyre_program *parsed = NULL;
   vyre_error error;
-  if (vyre_program_print(program, &text, &text_size, &error) != VYRE_OK) abort();
-  if (vyre_program_parse(text, text_size, NULL, &parsed, &error) != VYRE_OK) abort();
+  REQUIRE(vyre_program_print(program, &text, &text_size, &error) == VYRE_OK);
+  REQUIRE(vyre_program_parse(text, text_size, NULL, &parsed, &error) == VYRE_OK);
   check_encoding(parsed, file, size);
   vyre_free(text);
   vyre_program_release(parsed);
@@ -36,14 +34,14 @@ static void check(const uint8_t *file, size_t size) {
   vyre_error error;
   vyre_status status = vyre_program_decode(file, size, &program, &error);
   if (status != VYRE_OK) {
-    if (program || !strstr(error.message, "Fix: ")) abort();
+    REQUIRE(!program && strstr(error.message, "Fix: "));
     return;
   }
   check_encoding(program, file, size);
   check_text(program, file, size);
   uint8_t fingerprint[HASH_BYTES];
   wire_fingerprint(program, fingerprint);
-  if (memcmp(fingerprint, program_fingerprint(program), HASH_BYTES) != 0) abort();
+  REQUIRE(!memcmp(fingerprint, program_fingerprint(program), HASH_BYTES));
   vyre_program_release(program);
 }
 

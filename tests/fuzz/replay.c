@@ -4,12 +4,9 @@
 // the command line, so that what fuzzing once found stays found. Paths that do not exist are left
 // out; a run that met no file fails.
 #include "base/file.h"
+#include "require.h"
 
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned files;
 

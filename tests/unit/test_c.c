@@ -9,6 +9,7 @@
 #include "conform/batch.h"
 #include "conform/generate.h"
 #include "../scratch_dir.h"
+#include "../parsed_program.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -58,14 +59,6 @@ static void test_random_programs(void **state) {
   }
 }
 
-static vyre_program *parsed(const char *text) {
-  vyre_program *p;
-  vyre_error error;
-  if (vyre_program_parse(text, strlen(text), "text", &p, &error) != VYRE_OK)
-    fail_msg("%s\n%s", error.message, text);
-  return p;
-}
-
 static void *compiled(const char *compiler, const vyre_program *p) {
   // A name of its own for each: what is loaded must not be written over.
   static unsigned number;
@@ -107,7 +100,7 @@ static void test_the_file_alone(void **state) {
   (void)state;
   enum { COUNT = 64 };
   static const char *const compilers[] = {"gcc", "clang-19", "clang"};
-  vyre_program *p = parsed(sample);
+  vyre_program *p = parse(sample);
   float x[COUNT];
   int32_t first[COUNT], expected[COUNT];
   uint64_t expected_sum = 0;
@@ -161,9 +154,9 @@ static void test_no_compiler_warns(void **state) {
       dlclose(compiled(compilers[i], t.program));
       trial_fini(&t);
     }
-    vyre_program *p = parsed("program main(int: f32, g: u32)\nbuffer s: f32[] readwrite\n"
-                             "region main grid(len(s)) { let at = global_id.x\n"
-                             " s[at] = s[at] * int + f32(g) }\nregion DONE grid(1) { }\n");
+    vyre_program *p = parse("program main(int: f32, g: u32)\nbuffer s: f32[] readwrite\n"
+                            "region main grid(len(s)) { let at = global_id.x\n"
+                            " s[at] = s[at] * int + f32(g) }\nregion DONE grid(1) { }\n");
     dlclose(compiled(compilers[i], p));
     vyre_program_release(p);
   }
@@ -173,8 +166,8 @@ static void test_no_compiler_warns(void **state) {
 static void test_children_may_be_ignored(void **state) {
   (void)state;
   skip_without_compiler();
-  vyre_program *p = parsed("program p()\nbuffer x: u32[] readwrite\n"
-                           "region a grid(1) { x[0] = 1 }\n");
+  vyre_program *p = parse("program p()\nbuffer x: u32[] readwrite\n"
+                          "region a grid(1) { x[0] = 1 }\n");
   vyre_executable *e = NULL;
   vyre_error error = {0};
   void (*before)(int) = signal(SIGCHLD, SIG_IGN);
@@ -189,11 +182,11 @@ static void test_children_may_be_ignored(void **state) {
 static void test_errors_are_those_of_every_backend(void **state) {
   (void)state;
   skip_without_compiler();
-  vyre_program *p = parsed("program p()\nbuffer x: u32[] readwrite\n"
-                           "region a grid(1) { x[0] = 1 }\n"
-                           "region b grid(8) workgroup(8) { var n: u32 = 0\n"
-                           " while x[1] == n { n = x[1] }\n"
-                           " if x[local_id.x] == 0 { barrier } }\n");
+  vyre_program *p = parse("program p()\nbuffer x: u32[] readwrite\n"
+                          "region a grid(1) { x[0] = 1 }\n"
+                          "region b grid(8) workgroup(8) { var n: u32 = 0\n"
+                          " while x[1] == n { n = x[1] }\n"
+                          " if x[local_id.x] == 0 { barrier } }\n");
   vyre_executable *e;
   vyre_error error;
   if (vyre_compile(p, "c", NULL, &e, &error) != VYRE_OK) fail_msg("%s", error.message);

@@ -14,14 +14,7 @@
 #include <cmocka.h>
 
 #include "../checked_mutex.h"
-
-static vyre_program *parse(const char *text) {
-  vyre_program *p;
-  vyre_error error;
-  if (vyre_program_parse(text, strlen(text), "test", &p, &error) != VYRE_OK)
-    fail_msg("%s", error.message);
-  return p;
-}
+#include "../parsed_program.h"
 
 static vyre_executable *compile(const char *text) {
   vyre_program *p = parse(text);

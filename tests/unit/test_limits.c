@@ -9,6 +9,8 @@
 #include "base/limited.h"
 #include "base/strbuf.h"
 
+#include "../parsed_program.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,14 +22,6 @@
 #include <cmocka.h>
 
 enum { MILLISECOND = 1000000 };
-
-static vyre_program *parse(const char *text) {
-  vyre_program *p = NULL;
-  vyre_error error;
-  if (vyre_program_parse(text, strlen(text), "test", &p, &error) != VYRE_OK)
-    fail_msg("%u:%u: %s\n%s", error.line, error.column, error.message, text);
-  return p;
-}
 
 // ---- programs that do not end -------------------------------------------------------------------
 

@@ -13,6 +13,7 @@
 #include "cli/show.h"
 #include "../comma_locale.h"
 #include "../scratch_dir.h"
+#include "../parsed_program.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -36,14 +37,6 @@ static void assert_comma(void) {
   char text[8];
   snprintf(text, sizeof text, "%.1f", 0.5);
   assert_string_equal(text, "0,5");
-}
-
-static vyre_program *parse(const char *text) {
-  vyre_program *p = NULL;
-  vyre_error e = {0};
-  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
-    fail_msg("%u:%u: %s\n%s", e.line, e.column, e.message, e.excerpt);
-  return p;
 }
 
 // ---- numbers ------------------------------------------------------------------------------------

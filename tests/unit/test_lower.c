@@ -10,6 +10,7 @@
 #include "../lower_targets.h"
 #include "../stop_request.h"
 #include "../raw_listing.h"
+#include "../parsed_program.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -646,14 +647,6 @@ static void test_a_loop_without_end_ends(void **state) {
 }
 
 // ---- turned regions -----------------------------------------------------------------------------
-
-static vyre_program *parse(const char *text) {
-  vyre_program *p;
-  vyre_error error;
-  if (vyre_program_parse(text, strlen(text), "test", &p, &error) != VYRE_OK)
-    fail_msg("%s", error.message);
-  return p;
-}
 
 // Which axis becomes x: where memory is in order, where there are lanes to fill, and x unless
 // another is clearly better. Where it matters who comes first, nothing is turned.

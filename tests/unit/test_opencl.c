@@ -8,12 +8,10 @@
 #include "backend/opencl/build.h"
 #include "backend/opencl/device.h"
 #include "base/clock.h"
-#include "conform/batch.h"
-#include "conform/generate.h"
 #include "../scratch_dir.h"
+#include "../device_backend.h"
 
 #include <dirent.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,44 +30,12 @@ static opencl_device *need_device(void) {
   return device;
 }
 
-static vyre_program *parse(const char *text) {
-  vyre_program *p = NULL;
-  vyre_error e = {0};
-  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
-    fail_msg("%u:%u: %s\n%s", e.line, e.column, e.message, e.excerpt);
-  return p;
-}
-
-// Takes the program.
-static void check_program(vyre_program *p) {
-  vyre_error e = {0};
-  trial t;
-  difference d;
-  if (generate_inputs(p, 1, 512, &t, &e) != VYRE_OK) fail_msg("%s", e.message);
-  assert_true(compare_run(&t, NULL, "opencl", NULL, &d));
-  if (d.verdict != SAME) fail_msg("%s", d.text);
-  trial_fini(&t);
-  vyre_program_release(p);
-}
-
 static void check_text(const char *text) {
-  check_program(parse(text));
+  device_check_program("opencl", parse(text), 512);
 }
 
 static void check_random(uint64_t first, uint32_t count, trial_limits limits) {
-  trial trials[40];
-  difference results[40];
-  assert_true(count <= 40);
-  for (uint32_t i = 0; i < count; i++) {
-    generate_options o = {.seed = first + i, .only_provable = true, .size = 8};
-    assert_int_equal(generate_trial(&o, &trials[i], NULL), VYRE_OK);
-  }
-  assert_true(batch_compare(trials, count, "opencl", NULL, limits, results));
-  for (uint32_t i = 0; i < count; i++) {
-    if (results[i].verdict != SAME)
-      fail_msg("seed %llu: %s", (unsigned long long)first + i, results[i].text);
-    trial_fini(&trials[i]);
-  }
+  device_check_random("opencl", (generate_options){.seed = first, .size = 8}, count, limits);
 }
 
 // ---- the text -----------------------------------------------------------------------------------
@@ -86,18 +52,10 @@ static char *emit(const char *text, const lower_target *target, bool is_polled,
   return copy;
 }
 
-static const char saxpy[] = "program saxpy(a: f32)\n"
-                            "buffer x: f32[] read\n"
-                            "buffer y: f32[len(x)] readwrite\n"
-                            "region main grid(len(x)) {\n"
-                            "  let i = global_id.x\n"
-                            "  y[i] = a * x[i] + y[i]\n"
-                            "}\n";
-
 static void test_text_is_readable(void **state) {
   (void)state;
   vyre_status status;
-  char *text = emit(saxpy, &opencl_full_target, false, &status);
+  char *text = emit(device_saxpy, &opencl_full_target, false, &status);
   assert_int_equal(status, VYRE_OK);
   static const char expected[] = "// Made by vyre from program `saxpy`.\n"
                                  "#pragma OPENCL FP_CONTRACT OFF\n"
@@ -363,7 +321,7 @@ static void test_taken_words_as_names(void **state) {
   vyre_error e = {0};
   if (vyre_builder_finish(b, &p, &e) != VYRE_OK) fail_msg("%s", e.message);
   vyre_builder_free(b);
-  check_program(p);
+  device_check_program("opencl", p, 512);
 }
 
 // ---- running ------------------------------------------------------------------------------------
@@ -371,142 +329,33 @@ static void test_taken_words_as_names(void **state) {
 static void test_devices_have_stable_names(void **state) {
   (void)state;
   need_device();
-  vyre_device devices[16];
-  uint32_t count = 0;
-  assert_int_equal(vyre_backend_devices("opencl", devices, 16, &count, NULL), VYRE_OK);
-  assert_true(count >= 1);
+  device_names_are_stable("opencl");
   assert_string_equal(getenv("POCL_SIGFPE_HANDLER"), "0");
-  for (uint32_t i = 0; i < count && i < 16; i++) {
-    assert_true(strlen(devices[i].adapter) > 7 && !strpbrk(devices[i].adapter, "/ \t\n"));
-    for (uint32_t k = 0; k < i; k++)
-      assert_string_not_equal(devices[i].adapter, devices[k].adapter);
-    if (devices[i].unusable[0]) continue;
-    vyre_program *p = parse(saxpy);
-    vyre_executable *e;
-    vyre_compile_options options = {.device = devices[i].adapter};
-    assert_int_equal(vyre_compile(p, "opencl", &options, &e, NULL), VYRE_OK);
-    vyre_executable_release(e);
-    vyre_program_release(p);
-  }
-  vyre_program *p = parse(saxpy);
-  vyre_executable *e;
-  vyre_error error;
-  vyre_compile_options options = {.device = "opencl-none-such"};
-  assert_int_equal(vyre_compile(p, "opencl", &options, &e, &error), VYRE_ERROR_ARGUMENT);
-  assert_non_null(strstr(error.message, "none-such"));
-  vyre_program_release(p);
 }
 
-// One executable, buffers that move, grow and shrink between dispatches.
 static void test_buffers_change_between_dispatches(void **state) {
   (void)state;
   need_device();
-  vyre_program *p = parse(saxpy);
-  vyre_executable *e;
-  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, NULL), VYRE_OK);
-  vyre_scalar a = vyre_scalar_f32(2);
-  uint32_t lengths[] = {5, 5, 1000, 0, 3, 64, 5, 1 << 16};
-  for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
-    uint32_t length = lengths[n];
-    float *x = malloc(length * 4 + 4), *y = malloc(length * 4 + 4);
-    for (uint32_t i = 0; i <= length; i++) x[i] = (float)i, y[i] = 1;
-    for (int repeat = 1; repeat <= 3; repeat++) {
-      vyre_span spans[] = {{x, length * 4}, {y, length * 4}};
-      vyre_region_report row;
-      vyre_report report = {.regions = &row, .region_capacity = 1};
-      vyre_dispatch_args args = {
-          .params = &a, .param_count = 1, .buffers = spans, .buffer_count = 2};
-      assert_int_equal(vyre_dispatch(e, &args, &report, NULL), VYRE_OK);
-      assert_int_equal(report.region_count, 1);
-      assert_int_equal(row.invocations, length);
-      for (uint32_t i = 0; i < length; i++)
-        assert_true(y[i] == 2.0f * (float)i * (float)repeat + 1);
-      assert_true(y[length] == 1);
-    }
-    free(x);
-    free(y);
-  }
-  vyre_executable_release(e);
-  vyre_program_release(p);
-}
-
-typedef struct job {
-  vyre_executable *executable;
-  float base;
-  bool ok;
-} job;
-
-static void *run_job(void *context) {
-  job *j = context;
-  enum { N = 1000 };
-  static const uint32_t repeats = 50;
-  float x[N], y[N];
-  j->ok = true;
-  for (uint32_t r = 0; r < repeats; r++) {
-    for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = j->base;
-    vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
-    vyre_scalar a = vyre_scalar_f32(j->base);
-    vyre_dispatch_args args = {.params = &a, .param_count = 1, .buffers = spans, .buffer_count = 2};
-    j->ok &= vyre_dispatch(j->executable, &args, NULL, NULL) == VYRE_OK;
-    for (int i = 0; i < N; i++) j->ok &= y[i] == j->base * (float)i + j->base;
-  }
-  return NULL;
+  device_buffers_change("opencl");
 }
 
 static void test_dispatches_at_once(void **state) {
   (void)state;
   need_device();
-  vyre_program *p = parse(saxpy);
-  vyre_executable *e;
-  assert_int_equal(vyre_compile(p, "opencl", NULL, &e, NULL), VYRE_OK);
-  pthread_t threads[4];
-  job jobs[4];
-  for (int i = 0; i < 4; i++) {
-    jobs[i] = (job){e, (float)(i + 1), false};
-    assert_int_equal(pthread_create(&threads[i], NULL, run_job, &jobs[i]), 0);
-  }
-  for (int i = 0; i < 4; i++) {
-    pthread_join(threads[i], NULL);
-    assert_true(jobs[i].ok);
-  }
-  vyre_executable_release(e);
-  vyre_program_release(p);
+  device_dispatches_at_once("opencl");
 }
 
 // ---- time limits --------------------------------------------------------------------------------
 
+// So few that PoCL has a thread left for the copy by which a device with memory of its own is told.
 static void expect_timeout(const char *text) {
-  vyre_program *p = parse(text);
-  vyre_executable *e;
-  vyre_error error = {0};
-  if (vyre_compile(p, "opencl", NULL, &e, &error) != VYRE_OK) fail_msg("%s", error.message);
-  static uint32_t x[64], y[64];
-  memset(x, 0, sizeof x);
-  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
-  vyre_scalar n = vyre_scalar_u32(1);
-  vyre_dispatch_args args = {
-      .params = &n, .param_count = 1, .buffers = spans, .buffer_count = 2, .timeout_ns = 100000000};
-  do // at first the driver may be compiling
-    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_ERROR_TIMEOUT);
-  while (!strncmp(error.message, "compiling", 9));
-  assert_non_null(strstr(error.message, "`r`"));
-  // The same executable goes on working: with other data the loop ends.
-  for (int i = 0; i < 64; i++) x[i] = 1;
-  args.timeout_ns = 60000000000u;
-  if (vyre_dispatch(e, &args, NULL, &error) != VYRE_OK) fail_msg("%s", error.message);
-  for (int i = 0; i < 64; i++) assert_int_equal(y[i], 7);
-  vyre_executable_release(e);
-  vyre_program_release(p);
+  device_expect_timeout("opencl", text, 64);
 }
 
 static void test_time_limit_ends_endless_loops(void **state) {
   (void)state;
   need_device();
-#define ENDLESS(shape, body)                                                                       \
-  "program p(n: u32)\nbuffer x: u32[] read\nbuffer y: u32[] readwrite\n"                           \
-  "region r grid(len(y)) " shape " {\n" body "\n  y[global_id.x] = 7\n}\n"
-  expect_timeout(
-      ENDLESS("", "  while x[global_id.x] == 0 { y[global_id.x] = y[global_id.x] + 1 }"));
+  expect_timeout(ENDLESS_LOOP);
   // A barrier behind the loop, a loop around the barrier, a loop under a condition.
   expect_timeout(ENDLESS("workgroup(8)", "  var v: u32 = 0\n"
                                          "  while x[local_id.x] == 0 { v = v + 1 }\n  barrier"));
@@ -532,57 +381,21 @@ static void test_device_with_memory_of_its_own(void **state) {
   check_random(9100, 20, (trial_limits){0});
   check_random(9120, 10, (trial_limits){.timeout_ns = 100000000000u});
   test_buffers_change_between_dispatches(state);
-  expect_timeout(
-      ENDLESS("", "  while x[global_id.x] == 0 { y[global_id.x] = y[global_id.x] + 1 }"));
+  expect_timeout(ENDLESS_LOOP);
   device->shares_memory = shares;
   device->is_in_place = in_place;
 }
 
-// A buffer with a handle is copied to such a device once, and back when it is read.
 static void test_handles_stay_on_a_device(void **state) {
   (void)state;
-  static const char text[] =
-      "program add(a: i32)\nbuffer x: i32[] read\nbuffer y: i32[len(x)] readwrite\n"
-      "region main grid(len(x)) {\n  let i = global_id.x\n  y[i] = y[i] + a * x[i]\n}\n";
-  enum { COUNT = 500 };
   bool shares = need_device()->shares_memory, in_place = device->is_in_place;
-  vyre_program *p;
-  vyre_executable *e;
-  vyre_error error;
-  vyre_buffer buffers[2], *handles[2] = {&buffers[0], &buffers[1]};
-  assert_int_equal(vyre_program_parse(text, strlen(text), "add", &p, &error), VYRE_OK);
   for (int own = 0; own < 2; own++) {
     device->shares_memory = !own && shares;
     device->is_in_place = !own && in_place;
-    assert_int_equal(vyre_compile(p, "opencl", NULL, &e, &error), VYRE_OK);
-    vyre_scalar a = vyre_scalar_i32(3);
-    vyre_dispatch_args args = {
-        .params = &a, .param_count = 1, .handles = handles, .buffer_count = 2};
-    for (int i = 0; i < 2; i++) assert_true(resident_init(&buffers[i], COUNT * 4));
-    for (int i = 0; i < COUNT; i++) ((int32_t *)buffers[0].host)[i] = i;
-    for (int i = 0; i < 5; i++) assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
-    assert_int_equal(buffers[0].moved_bytes, own ? COUNT * 4 : 0);
-    assert_int_equal(buffers[1].moved_bytes, own ? COUNT * 4 : 0);
-    assert_int_equal(resident_to_host(&buffers[1], &error), VYRE_OK);
-    for (int i = 0; i < COUNT; i++) assert_int_equal(((int32_t *)buffers[1].host)[i], 15 * i);
-    // The same executable with borrowed memory, in between.
-    int32_t x[COUNT], y[COUNT] = {0};
-    for (int i = 0; i < COUNT; i++) x[i] = i;
-    vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
-    vyre_dispatch_args borrowed = args;
-    borrowed.handles = NULL;
-    borrowed.buffers = spans;
-    assert_int_equal(vyre_dispatch(e, &borrowed, NULL, &error), VYRE_OK);
-    for (int i = 0; i < COUNT; i++) assert_int_equal(y[i], 3 * i);
-    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
-    assert_int_equal(resident_to_host(&buffers[1], &error), VYRE_OK);
-    for (int i = 0; i < COUNT; i++) assert_int_equal(((int32_t *)buffers[1].host)[i], 18 * i);
-    for (int i = 0; i < 2; i++) resident_fini(&buffers[i]);
-    vyre_executable_release(e);
+    device_keeps_handles("opencl", own);
   }
   device->shares_memory = shares;
   device->is_in_place = in_place;
-  vyre_program_release(p);
 }
 
 static char *kept_variable(const char *name) {
@@ -620,7 +433,7 @@ static void test_no_room_is_declined(void **state) {
 // PoCL loads code from its cache, which must not be where others can write.
 static void test_pocl_is_not_fed_code(void **state) {
   (void)state;
-  vyre_program *p = parse(saxpy);
+  vyre_program *p = parse(device_saxpy);
   vyre_executable *e = NULL;
   vyre_error error;
   if (strncmp(need_device()->platform_name, "Portable", 8)) skip();
@@ -762,7 +575,7 @@ static void test_binaries_are_kept_and_checked(void **state) {
   need_device();
   setenv("VYRE_HOME", scratch_dir, 1);
   unsetenv("VYRE_CACHE");
-  vyre_program *p = parse(saxpy);
+  vyre_program *p = parse(device_saxpy);
   static const bool expected[] = {false, true, true, false, true};
   for (int i = 0; i < 5; i++) {
     opencl_build b;
@@ -773,7 +586,7 @@ static void test_binaries_are_kept_and_checked(void **state) {
     assert_int_equal(b.was_cached, expected[i]);
     opencl_build_fini(&b, device);
   }
-  check_text(saxpy); // from the cache
+  check_text(device_saxpy); // from the cache
   setenv("VYRE_CACHE", "off", 1);
   vyre_program_release(p);
 }

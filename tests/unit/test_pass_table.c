@@ -5,6 +5,8 @@
 #include "ir/builder.h"
 #include "policy/optimize.h"
 
+#include "../parsed_program.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +14,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static vyre_program *parse(const char *text) {
-  vyre_program *program = NULL;
-  vyre_error error;
-  if (vyre_program_parse(text, strlen(text), "test", &program, &error) != VYRE_OK)
-    fail_msg("%s", error.message);
-  return program;
-}
 
 // ---- the table ----------------------------------------------------------------------------------
 

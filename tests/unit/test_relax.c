@@ -7,6 +7,8 @@
 #include "opt/relax.h"
 #include "opt/specialise.h"
 
+#include "../parsed_program.h"
+
 #include <vyre/vyre.h>
 
 #include <setjmp.h>
@@ -17,13 +19,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static vyre_program *parse(const char *text) {
-  vyre_program *p;
-  vyre_error error;
-  if (vyre_program_parse(text, strlen(text), "test", &p, &error)) fail_msg("%s", error.message);
-  return p;
-}
 
 // A region with floats a, b, c of the type, whose body is `body`; what it becomes.
 static char *relaxed(const char *type, uint32_t ulp, const char *body) {

@@ -7,6 +7,8 @@
 #include "conform/generate.h"
 #include "conform/suite.h"
 
+#include "../parsed_program.h"
+
 #include <spirv-tools/libspirv.h>
 
 #include <stdarg.h>
@@ -109,14 +111,6 @@ static void test_random_programs_are_valid(void **state) {
   }
   assert_int_equal(emitted, 60);
   assert_true(of_poor > 50);
-}
-
-static vyre_program *parse(const char *text) {
-  vyre_program *p = NULL;
-  vyre_error e = {0};
-  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
-    fail_msg("%u:%u: %s\n%s", e.line, e.column, e.message, e.excerpt);
-  return p;
 }
 
 // Code behind jumps, loops that are always left, choices of which no side goes on.

@@ -6,6 +6,7 @@
 #include "conform/race.h"
 #include "conform/suite.h"
 #include "../scratch_dir.h"
+#include "../parsed_program.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,13 +86,6 @@ static void test_verdicts_are_counted(void **state) {
   features_of(s.cases.at[7].trial.program, &has);
   assert_memory_equal(&needs, &has, sizeof has);
   suite_fini(&s);
-}
-
-static vyre_program *parse(const char *text) {
-  vyre_program *p = NULL;
-  vyre_error e = {0};
-  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK) fail_msg("%s", e.message);
-  return p;
 }
 
 static void test_names_of_features(void **state) {

@@ -9,6 +9,7 @@
 #include "ir/program.h"
 #include "../sample_programs.h"
 #include "../text_programs.h"
+#include "../parsed_program.h"
 
 #include <dirent.h>
 #include <stdarg.h>
@@ -18,14 +19,6 @@
 #include <setjmp.h>
 #include <string.h>
 #include <cmocka.h>
-
-static vyre_program *parse(const char *text) {
-  vyre_program *p = NULL;
-  vyre_error e = {0};
-  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
-    fail_msg("%u:%u: %s %s\n%s\n%s", e.line, e.column, e.code, e.message, e.excerpt, text);
-  return p;
-}
 
 static char *print(const vyre_program *p) {
   char *text = NULL;

@@ -8,10 +8,9 @@
 #include "backend/vulkan/device.h"
 #include "backend/vulkan/memory.h"
 #include "backend/vulkan/probe.h"
-#include "conform/batch.h"
-#include "conform/generate.h"
 
-#include <pthread.h>
+#include "../device_backend.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,76 +29,21 @@ static vulkan_device *need_device(void) {
   return device;
 }
 
-static vyre_program *parse(const char *text) {
-  vyre_program *p = NULL;
-  vyre_error e = {0};
-  if (vyre_program_parse(text, strlen(text), "test", &p, &e) != VYRE_OK)
-    fail_msg("%u:%u: %s\n%s", e.line, e.column, e.message, e.excerpt);
-  return p;
-}
-
 static void check_text(const char *text, uint32_t elements) {
-  vyre_program *p = parse(text);
-  vyre_error e = {0};
-  trial t;
-  difference d;
-  if (generate_inputs(p, 1, elements, &t, &e) != VYRE_OK) fail_msg("%s", e.message);
-  assert_true(compare_run(&t, NULL, "vulkan", NULL, &d));
-  if (d.verdict != SAME) fail_msg("%s\n%s", d.text, text);
-  trial_fini(&t);
-  vyre_program_release(p);
+  device_check_program("vulkan", parse(text), elements);
 }
 
 static void check_random(generate_options o, uint32_t count, trial_limits limits) {
-  trial trials[40];
-  difference results[40];
-  uint64_t first = o.seed;
-  assert_true(count <= 40);
-  o.only_provable = true;
   o.size = 6;
-  for (uint32_t i = 0; i < count; i++, o.seed++)
-    assert_int_equal(generate_trial(&o, &trials[i], NULL), VYRE_OK);
-  assert_true(batch_compare(trials, count, "vulkan", NULL, limits, results));
-  for (uint32_t i = 0; i < count; i++) {
-    if (results[i].verdict != SAME)
-      fail_msg("seed %llu: %s", (unsigned long long)first + i, results[i].text);
-    trial_fini(&trials[i]);
-  }
+  device_check_random("vulkan", o, count, limits);
 }
-
-static const char saxpy[] = "program saxpy(a: f32)\n"
-                            "buffer x: f32[] read\n"
-                            "buffer y: f32[len(x)] readwrite\n"
-                            "region main grid(len(x)) {\n"
-                            "  let i = global_id.x\n"
-                            "  y[i] = a * x[i] + y[i]\n"
-                            "}\n";
 
 // ---- running ------------------------------------------------------------------------------------
 
 static void test_devices_have_stable_names(void **state) {
   (void)state;
   need_device();
-  vyre_device devices[16];
-  uint32_t count = 0;
-  vyre_executable *e;
-  vyre_error error;
-  vyre_program *p = parse(saxpy);
-  assert_int_equal(vyre_backend_devices("vulkan", devices, 16, &count, NULL), VYRE_OK);
-  assert_true(count >= 1);
-  for (uint32_t i = 0; i < count && i < 16; i++) {
-    assert_true(strlen(devices[i].adapter) > 7 && !strpbrk(devices[i].adapter, "/ \t\n"));
-    for (uint32_t k = 0; k < i; k++)
-      assert_string_not_equal(devices[i].adapter, devices[k].adapter);
-    if (devices[i].unusable[0]) continue;
-    vyre_compile_options options = {.device = devices[i].adapter};
-    assert_int_equal(vyre_compile(p, "vulkan", &options, &e, NULL), VYRE_OK);
-    vyre_executable_release(e);
-  }
-  vyre_compile_options options = {.device = "vulkan-none-such"};
-  assert_int_equal(vyre_compile(p, "vulkan", &options, &e, &error), VYRE_ERROR_ARGUMENT);
-  assert_non_null(strstr(error.message, "none-such"));
-  vyre_program_release(p);
+  device_names_are_stable("vulkan");
 }
 
 static void test_probe_says_what_is_exact(void **state) {
@@ -115,79 +59,16 @@ static void test_probe_says_what_is_exact(void **state) {
   free(text);
 }
 
-// One executable, buffers that move, grow and shrink between dispatches.
 static void test_buffers_change_between_dispatches(void **state) {
   (void)state;
   need_device();
-  vyre_program *p = parse(saxpy);
-  vyre_executable *e;
-  assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, NULL), VYRE_OK);
-  vyre_scalar a = vyre_scalar_f32(2);
-  uint32_t lengths[] = {5, 5, 1000, 0, 3, 64, 5, 1 << 16};
-  for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
-    uint32_t length = lengths[n];
-    float *memory = malloc(2 * length * 4 + 64), *x = memory + 1, *y = x + length + 1;
-    for (uint32_t i = 0; i < length; i++) x[i] = (float)i;
-    for (uint32_t i = 0; i <= length; i++) y[i] = 1;
-    for (int repeat = 1; repeat <= 3; repeat++) {
-      vyre_span spans[] = {{x, length * 4}, {y, length * 4}};
-      vyre_region_report row;
-      vyre_report report = {.regions = &row, .region_capacity = 1};
-      vyre_dispatch_args args = {
-          .params = &a, .param_count = 1, .buffers = spans, .buffer_count = 2};
-      assert_int_equal(vyre_dispatch(e, &args, &report, NULL), VYRE_OK);
-      assert_int_equal(report.region_count, 1);
-      assert_int_equal(row.invocations, length);
-      for (uint32_t i = 0; i < length; i++)
-        assert_true(y[i] == 2.0f * (float)i * (float)repeat + 1);
-      assert_true(y[length] == 1);
-    }
-    free(memory);
-  }
-  vyre_executable_release(e);
-  vyre_program_release(p);
-}
-
-typedef struct job {
-  vyre_executable *executable;
-  float base;
-  bool ok;
-} job;
-
-static void *run_job(void *context) {
-  job *j = context;
-  enum { N = 1000, REPEATS = 30 };
-  float x[N], y[N];
-  j->ok = true;
-  for (uint32_t r = 0; r < REPEATS; r++) {
-    for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = j->base;
-    vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
-    vyre_scalar a = vyre_scalar_f32(j->base);
-    vyre_dispatch_args args = {.params = &a, .param_count = 1, .buffers = spans, .buffer_count = 2};
-    j->ok &= vyre_dispatch(j->executable, &args, NULL, NULL) == VYRE_OK;
-    for (int i = 0; i < N; i++) j->ok &= y[i] == j->base * (float)i + j->base;
-  }
-  return NULL;
+  device_buffers_change("vulkan");
 }
 
 static void test_dispatches_at_once(void **state) {
   (void)state;
   need_device();
-  vyre_program *p = parse(saxpy);
-  vyre_executable *e;
-  assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, NULL), VYRE_OK);
-  pthread_t threads[4];
-  job jobs[4];
-  for (int i = 0; i < 4; i++) {
-    jobs[i] = (job){e, (float)(i + 1), false};
-    assert_int_equal(pthread_create(&threads[i], NULL, run_job, &jobs[i]), 0);
-  }
-  for (int i = 0; i < 4; i++) {
-    pthread_join(threads[i], NULL);
-    assert_true(jobs[i].ok);
-  }
-  vyre_executable_release(e);
-  vyre_program_release(p);
+  device_dispatches_at_once("vulkan");
 }
 
 static void test_random_programs(void **state) {
@@ -231,41 +112,15 @@ static void test_atomics_of_floats(void **state) {
 
 // ---- time limits --------------------------------------------------------------------------------
 
+// So many that lavapipe, which ends a loop after 65,535 iterations, is not done before the limit.
 static void expect_timeout(const char *text) {
-  vyre_program *p = parse(text);
-  vyre_executable *e;
-  vyre_error error = {0};
-  if (vyre_compile(p, "vulkan", NULL, &e, &error) != VYRE_OK) fail_msg("%s", error.message);
-  // So many that lavapipe, which ends a loop after 65,535 iterations, is not done before the limit.
-  enum { COUNT = 1 << 14 };
-  static uint32_t x[COUNT], y[COUNT];
-  memset(x, 0, sizeof x);
-  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
-  vyre_scalar n = vyre_scalar_u32(1);
-  vyre_dispatch_args args = {
-      .params = &n, .param_count = 1, .buffers = spans, .buffer_count = 2, .timeout_ns = 100000000};
-  do // at first the driver may be compiling
-    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_ERROR_TIMEOUT);
-  while (!strncmp(error.message, "compiling", 9));
-  assert_non_null(strstr(error.message, "`r`"));
-  // The same executable goes on working: with other data the loop ends.
-  for (int i = 0; i < COUNT; i++) x[i] = 1;
-  args.timeout_ns = 60000000000u;
-  if (vyre_dispatch(e, &args, NULL, &error) != VYRE_OK) fail_msg("%s", error.message);
-  for (int i = 0; i < COUNT; i++) assert_int_equal(y[i], 7);
-  vyre_executable_release(e);
-  vyre_program_release(p);
+  device_expect_timeout("vulkan", text, 1 << 14);
 }
-
-#define ENDLESS(shape, body)                                                                       \
-  "program p(n: u32)\nbuffer x: u32[] read\nbuffer y: u32[] readwrite\n"                           \
-  "region r grid(len(y)) " shape " {\n" body "\n  y[global_id.x] = 7\n}\n"
 
 static void test_time_limit_ends_endless_loops(void **state) {
   (void)state;
   need_device();
-  expect_timeout(
-      ENDLESS("", "  while x[global_id.x] == 0 { y[global_id.x] = y[global_id.x] + 1 }"));
+  expect_timeout(ENDLESS_LOOP);
   expect_timeout(ENDLESS("workgroup(8)", "  while x[0] == 0 { barrier }"));
 }
 
@@ -282,9 +137,7 @@ static void test_time_limit_ends_large_grids(void **state) {
   vyre_span span = {y, sizeof y};
   vyre_dispatch_args args = {.buffers = &span, .buffer_count = 1, .timeout_ns = 50000000};
   assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, &error), VYRE_OK);
-  do assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_ERROR_TIMEOUT);
-  while (!strncmp(error.message, "compiling", 9));
-  assert_non_null(strstr(error.message, "`r`"));
+  device_dispatch_late(e, &args);
   vyre_executable_release(e);
   vyre_program_release(p);
 }
@@ -303,58 +156,24 @@ static void test_device_with_memory_of_its_own(void **state) {
                "region r grid(len(x)) { x[global_id.x] = x[global_id.x] + 1 }\n",
                1001);
     test_buffers_change_between_dispatches(state);
-    expect_timeout(
-        ENDLESS("", "  while x[global_id.x] == 0 { y[global_id.x] = y[global_id.x] + 1 }"));
+    expect_timeout(ENDLESS_LOOP);
   }
   device->is_in_place = was.is_in_place;
   device->shares_memory = was.shares_memory;
 }
 
-// A buffer with a handle is copied to such a device once, and back when it is read.
 static void test_handles_stay_on_a_device(void **state) {
   (void)state;
-  static const char text[] =
-      "program add(a: i32)\nbuffer x: i32[] read\nbuffer y: i32[len(x)] readwrite\n"
-      "region main grid(len(x)) {\n  let i = global_id.x\n  y[i] = y[i] + a * x[i]\n}\n";
-  enum { COUNT = 500 };
   vulkan_device was = *need_device();
-  vyre_program *p = parse(text);
-  vyre_executable *e;
-  vyre_error error;
-  vyre_buffer buffers[2], *handles[2] = {&buffers[0], &buffers[1]};
   for (int own = 0; own < 3; own++) {
     device->is_in_place = !own && was.is_in_place;
     device->shares_memory = own < 2 && was.shares_memory;
     bool is_kept = !device->is_in_place;
     assert_int_equal(backend_find("vulkan")->keeps_memory(), is_kept);
-    assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, &error), VYRE_OK);
-    vyre_scalar a = vyre_scalar_i32(3);
-    vyre_dispatch_args args = {
-        .params = &a, .param_count = 1, .handles = handles, .buffer_count = 2};
-    for (int i = 0; i < 2; i++) assert_true(resident_init(&buffers[i], COUNT * 4));
-    for (int i = 0; i < COUNT; i++) ((int32_t *)buffers[0].host)[i] = i;
-    for (int i = 0; i < 5; i++) assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
-    assert_int_equal(buffers[0].moved_bytes, is_kept ? COUNT * 4 : 0);
-    assert_int_equal(resident_to_host(&buffers[1], &error), VYRE_OK);
-    for (int i = 0; i < COUNT; i++) assert_int_equal(((int32_t *)buffers[1].host)[i], 15 * i);
-    // The same executable with borrowed memory, in between.
-    int32_t x[COUNT], y[COUNT] = {0};
-    for (int i = 0; i < COUNT; i++) x[i] = i;
-    vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
-    vyre_dispatch_args borrowed = args;
-    borrowed.handles = NULL;
-    borrowed.buffers = spans;
-    assert_int_equal(vyre_dispatch(e, &borrowed, NULL, &error), VYRE_OK);
-    for (int i = 0; i < COUNT; i++) assert_int_equal(y[i], 3 * i);
-    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
-    assert_int_equal(resident_to_host(&buffers[1], &error), VYRE_OK);
-    for (int i = 0; i < COUNT; i++) assert_int_equal(((int32_t *)buffers[1].host)[i], 18 * i);
-    for (int i = 0; i < 2; i++) resident_fini(&buffers[i]);
-    vyre_executable_release(e);
+    device_keeps_handles("vulkan", is_kept);
   }
   device->is_in_place = was.is_in_place;
   device->shares_memory = was.shares_memory;
-  vyre_program_release(p);
 }
 
 // Grids beyond what a device takes at once are cut, and shaders know where a piece begins.
@@ -441,7 +260,7 @@ static void test_what_is_declined(void **state) {
                   "104 bytes");
   d->target = was;
   d->properties.limits.maxPerStageDescriptorStorageBuffers = 1;
-  expect_declined(saxpy, "2 buffers");
+  expect_declined(device_saxpy, "2 buffers");
   d->properties.limits = limits;
   d->properties.limits.maxComputeSharedMemorySize = 100;
   expect_declined("program p()\nbuffer x: u32[] readwrite\nregion r grid(len(x)) workgroup(64) {\n"
