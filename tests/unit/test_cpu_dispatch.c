@@ -206,6 +206,103 @@ static void any_launch_shape_gives_the_same_product(void **state) {
   vyre_executable_release(e);
 }
 
+// Threads count into copies of their own where the buffer is small beside a box, each operation
+// with what it begins with. One thread runs first, then all of them are tried.
+enum { COUNTED = 300000 };
+
+typedef struct counters {
+  uint32_t *up, *all, *odd;
+  int32_t *down, *low;
+  int64_t *high;
+  uint64_t *any;
+} counters;
+
+static void *some(size_t count, size_t size, uint64_t value) {
+  char *data = malloc(count * size);
+  for (size_t i = 0; i < count; i++) memcpy(data + i * size, &value, size);
+  return data;
+}
+
+static counters counters_new(uint32_t bins) {
+  return (counters){.up = some(bins, 4, 5),
+                    .all = some(bins, 4, 0xfffffff7),
+                    .odd = some(bins, 4, 0x1234),
+                    .down = some(bins, 4, 1),
+                    .low = some(bins, 4, 70000),
+                    .high = some(bins, 8, (uint64_t)-70000),
+                    .any = some(bins, 8, (uint64_t)1 << 40)};
+}
+
+static void counters_free(counters *c) {
+  void *all[] = {c->up, c->all, c->odd, c->down, c->low, c->high, c->any};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+static void count(counters *c, const uint32_t *keys, uint32_t bins) {
+  for (uint32_t i = 0; i < COUNTED; i++) {
+    uint32_t b = keys[i], v = i * 2654435761u;
+    if (b >= bins) continue;
+    c->up[b] += v, c->down[b] -= (int32_t)(i & 7);
+    c->all[b] &= ~(1u << (i % 32)), c->odd[b] ^= v;
+    if ((int32_t)(i % 1000) + 5 < c->low[b]) c->low[b] = (int32_t)(i % 1000) + 5;
+    if (-(int64_t)i - 1 > c->high[b]) c->high[b] = -(int64_t)i - 1;
+    c->any[b] |= (uint64_t)1 << (i % 37);
+  }
+}
+
+static void check_counts(vyre_executable *e, uint32_t bins) {
+  uint32_t *keys = malloc(COUNTED * sizeof *keys);
+  for (uint32_t i = 0; i < COUNTED; i++) keys[i] = (i * 40503u >> 3) % (bins + bins / 5 + 1);
+  counters expected = counters_new(bins);
+  count(&expected, keys, bins);
+  for (int run = 0; run < 6; run++) {
+    counters c = counters_new(bins);
+    vyre_span spans[] = {{keys, COUNTED * 4}, {c.up, bins * 4},   {c.down, bins * 4},
+                         {c.low, bins * 4},   {c.high, bins * 8}, {c.all, bins * 4},
+                         {c.any, bins * 8},   {c.odd, bins * 4}};
+    vyre_dispatch_args args = {.buffers = spans, .buffer_count = 8};
+    vyre_error error;
+    if (vyre_dispatch(e, &args, NULL, &error) != VYRE_OK) fail_msg("%s", error.message);
+    assert_memory_equal(c.up, expected.up, bins * 4);
+    assert_memory_equal(c.down, expected.down, bins * 4);
+    assert_memory_equal(c.low, expected.low, bins * 4);
+    assert_memory_equal(c.high, expected.high, bins * 8);
+    assert_memory_equal(c.all, expected.all, bins * 4);
+    assert_memory_equal(c.any, expected.any, bins * 8);
+    assert_memory_equal(c.odd, expected.odd, bins * 4);
+    counters_free(&c);
+  }
+  counters_free(&expected);
+  free(keys);
+}
+
+static void threads_count_as_one_does(void **state) {
+  (void)state;
+  vyre_executable *e = compile("program counts()\n"
+                               "buffer key: u32[] read\n"
+                               "buffer up: u32[] readwrite\n"
+                               "buffer down: i32[] readwrite\n"
+                               "buffer low: i32[] readwrite\n"
+                               "buffer high: i64[] readwrite\n"
+                               "buffer all: u32[] readwrite\n"
+                               "buffer any: u64[] readwrite\n"
+                               "buffer odd: u32[] readwrite\n"
+                               "region main grid(len(key)) {\n"
+                               "  let i = global_id.x\n"
+                               "  let b = key[i]\n"
+                               "  atomic_add(up[b], i * 2654435761)\n"
+                               "  atomic_sub(down[b], i32(i & 7))\n"
+                               "  atomic_min(low[b], i32(i % 1000) + 5)\n"
+                               "  atomic_max(high[b], -i64(i) - 1)\n"
+                               "  atomic_and(all[b], ~(1u32 << (i % 32)))\n"
+                               "  atomic_or(any[b], 1u64 << (u64(i) % 37))\n"
+                               "  atomic_xor(odd[b], i * 2654435761)\n"
+                               "}\n");
+  static const uint32_t bins[] = {1, 7, 1000, 3000, 32768, 32769};
+  for (size_t i = 0; i < sizeof bins / sizeof *bins; i++) check_counts(e, bins[i]);
+  vyre_executable_release(e);
+}
+
 static void odd_widths_are_refused(void **state) {
   (void)state;
   static const uint32_t widths[] = {3, 5, 6, 7, 12, 24, 48, 63, 65, 128, 4294967295u};
@@ -231,6 +328,7 @@ int main(void) {
       cmocka_unit_test(a_time_limit_ends_kernels_without_loops),
       cmocka_unit_test(code_is_kept_apart),
       cmocka_unit_test(any_launch_shape_gives_the_same_product),
+      cmocka_unit_test(threads_count_as_one_does),
       cmocka_unit_test(odd_widths_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

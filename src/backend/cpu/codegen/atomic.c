@@ -5,12 +5,18 @@
 // of the grid. A shared array belongs to one workgroup, and a workgroup to one thread, so that an
 // ordinary read and write is as good. No ordering of other accesses is promised.
 #include "backend/cpu/codegen/access.h"
+#include "backend/cpu/codegen/tally.h"
 
 static llval build_plain(const emitter *e, const inst *in, llval at, llval x, llval y) {
   lanewise l = lanes_of(e);
   llval old = LLVMBuildLoad2(e->b, e->u->scalars[in->type], at, "");
   LLVMBuildStore(e->b, lanewise_combine(&l, in, old, x, y), at);
   return old;
+}
+
+// The copy that is counted into, or NULL.
+static const tally *tally_of(const emitter *e, uint32_t mem) {
+  return mem_space(mem) == MEM_BUFFER ? e->k->tallies[mem_index(mem)] : NULL;
 }
 
 typedef struct lanes {
@@ -78,7 +84,10 @@ static void emit_plain(const emitter *e, uint32_t i, lanes *l, llval bits, unsig
 static void emit_both_ways(const emitter *e, uint32_t i, lanes *l, llval bits, unsigned row) {
   llblock alone = build_block(e, "alone"), shared = build_block(e, "locked");
   llblock after = build_block(e, "counted");
-  LLVMBuildCondBr(e->b, kernel_is_alone(e->k), alone, shared);
+  llval is_alone = kernel_is_alone(e->k);
+  const tally *own = tally_of(e, l->place->mem);
+  if (own) is_alone = LLVMBuildOr(e->b, is_alone, own->is_own, "");
+  LLVMBuildCondBr(e->b, is_alone, alone, shared);
   build_at(e, alone);
   emit_plain(e, i, l, bits, row);
   build_go(e, after);
@@ -94,7 +103,7 @@ static llval operand(const emitter *e, lanes *l, int which, ref r, unsigned row)
   return l->is_same[which] ? value_scalar(e, r, row) : spill(e, value_vector(e, r, row));
 }
 
-static llval emit_row(emitter *e, uint32_t i, const place *p, unsigned row) {
+static llval emit_in_row(emitter *e, uint32_t i, const place *p, unsigned row) {
   const inst *in = &e->p->code[i];
   lltype vector = type_vector_of(e, e->u->scalars[in->type]);
   lanes l = {.place = p};
@@ -112,7 +121,9 @@ static llval emit_row(emitter *e, uint32_t i, const place *p, unsigned row) {
 
 void emit_atomic(emitter *e, uint32_t i) {
   place p = place_of(e, e->p->code[i].arg[0]);
+  const tally *own = tally_of(e, p.mem);
+  if (own) p.data = own->data;
   note_access(e, ACCESS_ATOMIC, !is_inside(e, &p, i));
   for (unsigned row = 0; row < row_count(e, i); row++)
-    value_set(e, i, row, emit_row(e, i, &p, row));
+    value_set(e, i, row, emit_in_row(e, i, &p, row));
 }

@@ -72,6 +72,8 @@ typedef struct kernel {
   bool *is_own;            // per buffer: an element is written by the invocation of its number only
   bool *is_used;           // per operation of the body: something uses its value
   bool is_large;           // so much code that LLVM has to be spared
+  struct tally **tallies; // per buffer: copies that are counted into, or NULL
+  uint32_t tally_count;
   uint64_t scratch_bytes;
   uint32_t accesses[ACCESS_CLASSES], checked, ahead; // counted by the main version
   LLVMMetadataRef subprogram;

@@ -85,7 +85,7 @@ void choose_tile(const kernel *k, const plan *plan, uint32_t tile[3]) {
     tile[0] = BOX_VECTORS * plan->width;
     tile[1] = plan->rows * 16;
   } else if (k->region->is_elastic && !has_loop(k)) {
-    tile[0] = 16384;
+    tile[0] = k->tally_count ? 65536 : 16384; // copies of counters are added behind each box
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // One region becomes one function. Its entry block loads what the dispatch brings, as far as the
 // body asks for it.
-#include "backend/cpu/codegen/kernel.h"
+#include "backend/cpu/codegen/tally.h"
 
 #include "analysis/bounds.h"
 #include "base/error.h"
@@ -268,6 +268,7 @@ static bool make_plan(kernel *k, plan *plan, phases *phases) {
   if (!choose_width(k, &plan->fast_shapes, plan)) return false;
   if (is_resumed) plan->width = 1;
   if (!choose_rows(k, plan) || !plan_other(k, plan, wish)) return false;
+  if (!tally_plan(k, &plan->shapes)) return false;
   if (plan->width == 1) plan->shapes = plan->flat;
   return plan->width != 1 || flatten(k, plan->fast_shapes, &plan->fast_shapes);
 }

@@ -70,6 +70,9 @@ void write_remarks(const kernel *k, const plan *plan) {
   if (k->ahead)
     strbuf_printf(out, "%s: %u of them read for several iterations of a loop at once\n", name,
                   k->ahead);
+  if (k->tally_count)
+    strbuf_printf(out, "%s: several threads count into copies of %u %s\n", name, k->tally_count,
+                  k->tally_count == 1 ? "buffer" : "buffers");
   if (plan->is_large)
     strbuf_printf(out, "%s: one lane: as vectors it would be too much code\n", name);
   const guards *g = plan->rows > 1 ? &plan->jam_guards : &plan->guards;

@@ -4,6 +4,7 @@
 // guard.h), and elsewhere vectors in which only some lanes are active. The body is lowered once for
 // each of the two.
 #include "backend/cpu/codegen/kernel.h"
+#include "backend/cpu/codegen/tally.h"
 
 // ---- loops --------------------------------------------------------------------------------------
 
@@ -373,10 +374,16 @@ void emit_box(kernel *k, LLVMBuilderRef b, const plan *plan) {
   if (!versions_new(k, b, plan, &v)) return;
   row r = {.x0 = kernel_bound(k, k->lo, 0), .x1 = kernel_bound(k, k->hi, 0)};
   llval y0 = kernel_bound(k, k->lo, 1), y1 = kernel_bound(k, k->hi, 1);
-  count_begin(k, b, &z, kernel_bound(k, k->lo, 2), kernel_bound(k, k->hi, 2), 1);
+  llval z0 = kernel_bound(k, k->lo, 2), z1 = kernel_bound(k, k->hi, 2);
+  if (k->tally_count) {
+    llval rows = LLVMBuildMul(b, LLVMBuildSub(b, y1, y0, ""), LLVMBuildSub(b, z1, z0, ""), "");
+    tally_begin(k, b, LLVMBuildMul(b, rows, LLVMBuildSub(b, r.x1, r.x0, ""), ""));
+  }
+  count_begin(k, b, &z, z0, z1, 1);
   r.z = z.at;
   r.code = k->region->body;
   if (v.pack) pack_rows(&v, &r, y0, y1);
   emit_rows(k, b, &v, &r, y0, y1);
   count_end(k, b, &z);
+  if (k->tally_count) tally_end(k, b);
 }
