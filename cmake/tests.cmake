@@ -3,7 +3,6 @@
 # Tests, fuzz targets, benches and examples: one executable per file. Libraries that only some of
 # them use are linked as needed.
 pkg_check_modules(TEST_LIBS REQUIRED IMPORTED_TARGET cmocka mpfr)
-pkg_check_modules(BENCH_LIBS IMPORTED_TARGET openblas)
 find_library(SLEEF_LIBRARY sleef)
 find_library(OPENCL_LIBRARY OpenCL)
 
@@ -76,9 +75,6 @@ add_custom_target(benches)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   add_tool(bench_${name} ${source})
-  if(BENCH_LIBS_FOUND)
-    target_link_libraries(bench_${name} PRIVATE PkgConfig::BENCH_LIBS)
-  endif()
   foreach(library ${SLEEF_LIBRARY} ${OPENCL_LIBRARY})
     if(library)
       target_link_libraries(bench_${name} PRIVATE ${library})
@@ -88,18 +84,43 @@ foreach(source ${sources})
   add_dependencies(benches bench_${name})
 endforeach()
 
-# bench_kernels has peers of its own: the C loops, plain and with OpenMP, and PoCL driven by hand.
-foreach(kind plain openmp)
-  add_library(bench_native_${kind} OBJECT EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/kernels/native.c)
-  target_include_directories(bench_native_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/bench)
-  target_compile_options(bench_native_${kind} PRIVATE -std=gnu11 -O3 -march=native -fno-math-errno
-    -fno-trapping-math -Wall -Wextra -Wno-unknown-pragmas)
-endforeach()
-target_compile_options(bench_native_openmp PRIVATE -fopenmp -DVYRE_BENCH_OPENMP)
-target_sources(bench_kernels PRIVATE ${CMAKE_SOURCE_DIR}/bench/kernels/peer.c
-  $<TARGET_OBJECTS:bench_native_plain> $<TARGET_OBJECTS:bench_native_openmp>)
+# bench_kernels has peers of its own: the C loops of bench/kernels/native and tuned, as each compiler
+# makes them, OpenCL drivers by hand, and libraries that it opens itself. A variant is compiled by a
+# command, because the compiler is not always the project's. Exact ones round what is written, as it is
+# written; -Ofast only compiles, since linking with it changes the rounding of the whole process.
+find_program(BENCH_GCC gcc)
+find_program(BENCH_CLANG clang-19)
+file(GLOB loops CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/kernels/native/*.c
+  ${CMAKE_SOURCE_DIR}/bench/kernels/tuned/*.c)
+set(exact -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math)
+function(bench_variant name compiler)
+  if(NOT compiler)
+    return()
+  endif()
+  foreach(source ${loops})
+    file(RELATIVE_PATH part ${CMAKE_SOURCE_DIR}/bench/kernels ${source})
+    string(REPLACE "/" "_" part ${part})
+    set(object ${CMAKE_BINARY_DIR}/bench_variants/${name}_${part}.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/bench_variants
+      COMMAND ${compiler} -std=gnu11 -march=native -fPIC -Wall -Wextra -Werror -Wno-unknown-pragmas
+        -DVARIANT=${name} -I${CMAKE_SOURCE_DIR}/bench ${ARGN} -MD -MF ${object}.d -c ${source} -o ${object}
+      DEPENDS ${source} DEPFILE ${object}.d VERBATIM)
+    target_sources(bench_kernels PRIVATE ${object})
+  endforeach()
+endfunction()
+bench_variant(gcc_exact "${BENCH_GCC}" ${exact} -fopenmp-simd)
+bench_variant(gcc_fast "${BENCH_GCC}" -Ofast -fopenmp-simd)
+bench_variant(omp_exact "${BENCH_GCC}" ${exact} -fopenmp)
+bench_variant(omp_fast "${BENCH_GCC}" -Ofast -fopenmp)
+bench_variant(clang_exact "${BENCH_CLANG}" ${exact} -fopenmp-simd -Wno-pass-failed)
+bench_variant(clang_fast "${BENCH_CLANG}" -O3 -ffast-math -fveclib=libmvec -fopenmp-simd -Wno-pass-failed)
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/kernels/*.c)
+target_sources(bench_kernels PRIVATE ${sources})
+set_source_files_properties(${CMAKE_SOURCE_DIR}/bench/kernels/roof.c PROPERTIES COMPILE_OPTIONS
+  "-O3;-march=native;-fopenmp;-ffp-contract=fast")
 target_include_directories(bench_kernels PRIVATE ${CMAKE_SOURCE_DIR}/bench)
-target_link_libraries(bench_kernels PRIVATE gomp)
+target_link_libraries(bench_kernels PRIVATE gomp mvec m ${CMAKE_DL_LIBS})
 
 # bench_vulkan drives a device by hand, with shaders that SPIRV-Tools assembles.
 find_library(VULKAN_LIBRARY vulkan REQUIRED)
@@ -107,7 +128,8 @@ target_link_libraries(bench_vulkan PRIVATE ${VULKAN_LIBRARY} ${SPIRV_TOOLS_LIBRA
 
 # bench_runtime is several parts, with PoCL and Vulkan by hand beside them.
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/runtime/*.c)
-target_sources(bench_runtime PRIVATE ${sources} ${CMAKE_SOURCE_DIR}/bench/kernels/peer.c)
+target_sources(bench_runtime PRIVATE ${sources} ${CMAKE_SOURCE_DIR}/bench/kernels/opencl.c
+  ${CMAKE_SOURCE_DIR}/bench/kernels/latency.c)
 target_include_directories(bench_runtime PRIVATE ${CMAKE_SOURCE_DIR}/bench)
 
 if(SLEEF_LIBRARY AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)

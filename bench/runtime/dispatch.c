@@ -6,7 +6,7 @@
 // allocates, and how often it enters the system.
 #include "backend/cpu/compile.h"
 #include "bench.h"
-#include "kernels/peer.h"
+#include "kernels/opencl.h"
 #include "parts.h"
 
 #include <malloc.h>
@@ -75,7 +75,8 @@ static void by_call(void *context, uint64_t count) {
 
 static void by_pocl(void *context, uint64_t count) {
   tiny *t = context;
-  for (uint64_t i = 0; i < count; i++) cl_peer_run(t->pocl);
+  for (uint64_t i = 0; i < count; i++)
+    if (!cl_peer_run(t->pocl)) exit(1);
 }
 
 // ---- two threads --------------------------------------------------------------------------------
@@ -138,16 +139,18 @@ static bool check_rule(tiny *t, vyre_runtime *rt) {
 
 // ---- the part -----------------------------------------------------------------------------------
 
-static void prepare(tiny *t, vyre_runtime *rt, vyre_program *p, bool has_pocl) {
-  static const uint32_t grid[2] = {COUNT, 1}, group[2] = {COUNT, 1};
+static void prepare(tiny *t, vyre_runtime *rt, vyre_program *p, cl_driver *pocl) {
+  static const uint32_t grid[3] = {COUNT}, group[3] = {COUNT};
   vyre_error error;
   float a = 0.5f;
   tiny_init(t);
   must(vyre_runtime_load(rt, p, &t->kernel, &error), &error);
   must(vyre_compile(p, "cpu", NULL, &t->executable, &error), &error);
   must(cpu_kernels_get(p, &(cpu_options){0}, &t->code, &error), &error);
-  if (!has_pocl) return;
-  t->pocl = cl_peer_new("saxpy", grid, group, false);
+  if (!pocl) return;
+  t->pocl =
+      cl_peer_new(pocl, VYRE_SOURCE_DIR "/bench/kernels/kernels.cl", "", "saxpy", grid, group);
+  if (!t->pocl) exit(1);
   cl_peer_buffer(t->pocl, t->x, sizeof t->x);
   cl_peer_buffer(t->pocl, t->y, sizeof t->y);
   cl_peer_scalar(t->pocl, &a);
@@ -191,17 +194,17 @@ bool part_dispatch(void) {
   tiny *both[THREADS] = {&one, &two};
   vyre_runtime *rt;
   vyre_error error;
-  bool has_pocl = cl_peer_open(VYRE_SOURCE_DIR "/bench/kernels/kernels.cl");
+  cl_driver *pocl = cl_driver_open("Portable");
   bool has_vulkan = vulkan_open();
   must(vyre_runtime_new(NULL, &rt, &error), &error);
   for (int i = 0; i < THREADS; i++) {
     vyre_program *p = parse(i ? "tiny.two" : "tiny", text);
-    prepare(both[i], rt, p, has_pocl);
+    prepare(both[i], rt, p, pocl);
     vyre_program_release(p);
     by_runtime(both[i], 100);
   }
   vyre_runtime_settle(rt);
-  bool ok = show(both, rt, has_pocl, has_vulkan);
+  bool ok = show(both, rt, pocl != NULL, has_vulkan);
   for (int i = 0; i < THREADS; i++) {
     vyre_executable_release(both[i]->executable);
     cpu_kernels_fini(&both[i]->code);

@@ -3,7 +3,6 @@
 // The launch shape that the tuner chose, against the best of all candidates when each is measured
 // many times. Even rounds choose the best, odd rounds judge both, so that luck does not count.
 #include "bench.h"
-#include "kernels/peer.h"
 #include "parts.h"
 #include "runtime/sweep.h"
 #include "workload.h"
