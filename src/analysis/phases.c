@@ -198,10 +198,18 @@ static void steer(splitter *s, ref r) {
   if (!ref_is_const(r)) s->out->is_steering[r - s->out->first] = true;
 }
 
+// Taken by all though its condition may differ between them: by the caller's assumption.
+static bool is_assumed(const splitter *s, uint32_t i) {
+  const inst *in = &s->p->code[i];
+  return s->out->is_together && in->op == VYRE_OP_IF && s->is_group[i - s->out->first] &&
+         shape_axes(s->shapes, in->arg[0]);
+}
+
 static void find_crossings(splitter *s) {
   for (uint32_t i = s->out->first; i < s->region->body.end; i++) {
     const inst *in = &s->p->code[i];
     const char *operands = op_table[in->op].operands;
+    if (is_assumed(s, i)) continue; // nobody asks
     for (int k = 0; operands[k]; k++) {
       if (operands[k] == 'v' && !ref_is_const(in->arg[k])) use(s, in->arg[k], i);
       if (operands[k] == 'x') use(s, in->arg[k], i);

@@ -126,6 +126,10 @@ static void emit_block(group *g, uint32_t first, uint32_t end);
 
 static uint32_t emit_group_if(group *g, uint32_t i) {
   const inst *in = &g->k->p->code[i];
+  if (g->k->voted && g->k->voted[i - g->scalar->first]) { // everybody said yes
+    emit_block(g, i + 1, in->arg[1] ? in->arg[1] : in->arg[2]);
+    return in->arg[2] + 1;
+  }
   llblock then = new_block(g, "group_then"), after = new_block(g, "group_endif");
   llblock otherwise = in->arg[1] ? new_block(g, "group_else") : after;
   branch(g, group_value(g, in->arg[0]), then, otherwise);

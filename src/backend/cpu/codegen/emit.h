@@ -72,7 +72,8 @@ typedef struct kernel {
   bool *is_own;            // per buffer: an element is written by the invocation of its number only
   bool *is_used;           // per operation of the body: something uses its value
   bool is_large;           // so much code that LLVM has to be spared
-  struct tally **tallies; // per buffer: copies that are counted into, or NULL
+  const uint8_t *voted;    // per operation: an `if` that holds for all of a workgroup, or NULL
+  struct tally **tallies;  // per buffer: copies that are counted into, or NULL
   uint32_t tally_count;
   uint64_t scratch_bytes;
   uint32_t accesses[ACCESS_CLASSES], checked, ahead; // counted by the main version
@@ -134,7 +135,7 @@ typedef struct emitter {
   bool is_main;    // counts what it does
   bool is_resumed; // code may be entered behind any barrier: values that cross are in memory
   struct resumption *resumption;
-  struct ahead *ahead; // the loop around whose loads run ahead of it, or NULL
+  struct ahead *ahead;           // the loop around whose loads run ahead of it, or NULL
   const struct packing *packing; // what is read from copies, or NULL
 } emitter;
 

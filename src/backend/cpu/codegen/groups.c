@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Rigid regions: one workgroup after the other, the shared arrays cleared before each where somebody
-// could see what they held. Without barriers a workgroup is rows of invocations. With barriers it
-// runs in phases (barrier.c) where the whole group provably takes the same way, else each invocation
-// on its own from barrier to barrier (resume.c).
+// Rigid regions: one workgroup after the other, the shared arrays cleared before each where
+// somebody could see what they held. Without barriers a workgroup is rows of invocations. With
+// barriers it runs in phases (barrier.c) where the whole group provably takes the same way, else
+// each invocation on its own from barrier to barrier (resume.c).
 #include "analysis/overwritten.h"
 #include "backend/cpu/codegen/kernel.h"
 
@@ -47,6 +47,23 @@ static void emit_plain_group(kernel *k, LLVMBuilderRef b, versions *v, row *r) {
   group_rows_end(k, b, &g);
 }
 
+static void emit_voted(kernel *k, LLVMBuilderRef b, versions *v, const plan *plan, row *r) {
+  emitter *vote = emitter_new(k, b, plan->width, 1,
+                              plan->width == 1 ? &plan->apart_flat : &plan->apart_shapes, NULL);
+  emitter *apart = emitter_new(k, b, 1, 1, &plan->apart_flat, NULL);
+  if (!vote || !apart) return;
+  llblock together = build_block(vote, "together"), one_by_one = build_block(vote, "one_by_one");
+  llblock after = build_block(vote, "voted");
+  LLVMBuildCondBr(b, vote_emit(k, vote, r), together, one_by_one);
+  build_at(vote, together);
+  emit_phases(k, b, v, plan->phases, r);
+  build_go(vote, after);
+  build_at(vote, one_by_one);
+  emit_resumed(k, apart, plan->apart, r);
+  build_go(vote, after);
+  build_at(vote, after);
+}
+
 void emit_groups(kernel *k, LLVMBuilderRef b, const plan *plan) {
   count_loop at[3];
   llval lo[3], hi[3];
@@ -65,6 +82,8 @@ void emit_groups(kernel *k, LLVMBuilderRef b, const plan *plan) {
   clear_shared(k, b);
   if (!plan->phases)
     emit_plain_group(k, b, &v, &r);
+  else if (plan->apart)
+    emit_voted(k, b, &v, plan, &r);
   else if (plan->phases->is_together)
     emit_phases(k, b, &v, plan->phases, &r);
   else

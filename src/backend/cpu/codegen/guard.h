@@ -50,6 +50,7 @@ typedef struct guards_wish {
   const phases *phases;
   unsigned rows; // jammed
   bool other;
+  const uint8_t *given; // what is assumed already, per operation, or NULL
 } guards_wish;
 bool guards_plan(kernel *k, const shapes *shapes, guards_wish wish, guards *out);
 // Whether two plans differ in exactly one condition of this part of the body.

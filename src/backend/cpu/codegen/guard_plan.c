@@ -297,12 +297,13 @@ bool guards_plan(kernel *k, const shapes *shapes, guards_wish wish, guards *out)
   range code = k->region->body;
   if (!allocate(out)) return false;
   find_set(out);
+  for (uint32_t i = 0; wish.given && i < code.end - code.first; i++) out->assume[i] = wish.given[i];
   for (uint32_t i = k->region->body.first; i < k->region->body.end; i++)
     out->is_fixed[at(out, i)] = is_fixed_op(out, i);
   guards_begin(out, NULL, NULL, NULL);
   for (uint32_t i = code.first; i < code.end; i = next_of(out, i)) {
     const inst *in = &k->p->code[i];
-    if (in->op == VYRE_OP_IF) plan_if(out, i, shapes, wish.other);
+    if (in->op == VYRE_OP_IF && !out->assume[at(out, i)]) plan_if(out, i, shapes, wish.other);
     if (is_access(in)) plan_access(out, i);
   }
   return true;

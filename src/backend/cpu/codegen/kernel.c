@@ -6,6 +6,7 @@
 
 #include "analysis/bounds.h"
 #include "base/error.h"
+#include "ir/op_groups.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -153,6 +154,31 @@ bool is_written(const kernel *k, uint32_t mem) {
   return false;
 }
 
+enum { MOST_STEPS = 24 };
+
+static bool is_apart_in(const kernel *k, uint32_t loop, ref r, unsigned *steps) {
+  if (ref_is_const(r) || r == loop) return true;
+  const inst *in = &k->p->code[r];
+  if (++*steps > MOST_STEPS) return false;
+  switch ((vyre_op)in->op) {
+  case OPS_LAUNCH: return true;
+  case OPS_COMPUTED:
+    for (int i = 0; i < op_table[in->op].operand_count; i++)
+      if (!is_apart_in(k, loop, in->arg[i], steps)) return false;
+    return true;
+  case OPS_MEMORY:
+  case OPS_STATE:
+  case OPS_STRUCTURE:
+  case OPS_NONE: break; // changes on the way
+  }
+  return false;
+}
+
+bool is_apart(const kernel *k, uint32_t loop, ref r) {
+  unsigned steps = 0;
+  return is_apart_in(k, loop, r, &steps);
+}
+
 // ---- the function -------------------------------------------------------------------------------
 
 static void add_attribute(unit *u, llval function, const char *name, const char *value) {
@@ -257,9 +283,11 @@ static bool make_plan(kernel *k, plan *plan, phases *phases) {
   if (k->region->has_barrier) {
     if (!phases_compute(a, k->p, k->region, &plan->shapes, phases)) return false;
     plan->phases = phases;
+    if (!phases->is_together && !vote_plan(k, plan)) return false;
+    if (plan->apart && !flatten(k, plan->apart_shapes, &plan->apart_flat)) return false;
   }
-  bool is_resumed = plan->phases && !phases->is_together;
-  guards_wish wish = {.phases = plan->phases, .rows = 1};
+  bool is_resumed = plan->phases && !plan->phases->is_together;
+  guards_wish wish = {.phases = plan->phases, .rows = 1, .given = k->voted};
   if (!guards_plan(k, &plan->shapes, wish, &plan->guards)) return false;
   if (is_resumed) plan->guards.count = 0;
   if (!assumed_shapes(k, plan, plan->guards.assume, &plan->fast_shapes) ||

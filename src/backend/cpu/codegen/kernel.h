@@ -33,12 +33,12 @@ typedef struct row {
 // once before the row.
 typedef struct versions {
   emitter *fast, *part, *scalar;
-  emitter *jam;   // for several rows at once, or NULL
-  emitter *pack;  // copies what they share, or NULL
+  emitter *jam;  // for several rows at once, or NULL
+  emitter *pack; // copies what they share, or NULL
   packing packing;
   llval is_packed; // i1, of the box
   bool repeats;    // jammed invocations may run twice
-  emitter *other; // as `fast`, with conditions assumed the other way, or NULL
+  emitter *other;  // as `fast`, with conditions assumed the other way, or NULL
   guards guards, jam_guards, other_guards;
 } versions;
 
@@ -64,9 +64,15 @@ typedef struct plan { // how a region is lowered
   guards jam_guards, other_guards;
   bool has_other;       // in workgroups with barriers: `other_guards` is a second way to be fast
   const phases *phases; // NULL when there is no barrier
+  // Where workgroups vote (vote.c): for those that do not agree. NULL: nobody votes.
+  const struct phases *apart;
+  shapes apart_shapes, apart_flat;
 } plan;
 
 bool is_written(const kernel *k, uint32_t mem); // by the region
+// Whether a value can be computed apart from the body: from ids, arguments and a loop's counter
+// (0: none).
+bool is_apart(const kernel *k, uint32_t loop, ref r);
 bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out);
 void emit_row(kernel *k, versions *v, const row *r);
 void place_vector(emitter *e, const row *r, llval x); // where its invocations are
@@ -81,6 +87,10 @@ typedef struct group_rows {
 } group_rows;
 void group_rows_begin(kernel *k, LLVMBuilderRef b, group_rows *g, row *r);
 void group_rows_end(kernel *k, LLVMBuilderRef b, const group_rows *g);
+
+// vote.c: whether workgroups are asked for conditions, and asking one (i1). `e` assumes nothing.
+bool vote_plan(kernel *k, plan *plan);
+llval vote_emit(kernel *k, emitter *e, row *r);
 
 // barrier.c, resume.c: a workgroup with barriers.
 void emit_phases(kernel *k, LLVMBuilderRef b, versions *v, const phases *phases, row *r);

@@ -11,7 +11,6 @@
 #include "backend/cpu/codegen/pack.h"
 
 #include "backend/cpu/codegen/kernel.h"
-#include "ir/op_groups.h"
 
 // Iterations that there is room for, and those that are worth it: shorter loops find what they need
 // in the first-level cache. Rows in a box, in jams.
@@ -19,36 +18,14 @@ enum { MOST_TRIPS = 4096, FEW_TRIPS = 128, FEW_JAMS = 8 };
 
 // ---- whether ------------------------------------------------------------------------------------
 
-// Whether a value can be computed apart from the body: from ids, arguments and the loop's counter.
-enum { MOST_STEPS = 24 };
-
-static bool is_apart(const kernel *k, uint32_t loop, ref r, unsigned *steps) {
-  if (ref_is_const(r) || r == loop) return true;
-  const inst *in = &k->p->code[r];
-  if (++*steps > MOST_STEPS) return false;
-  switch ((vyre_op)in->op) {
-  case OPS_LAUNCH: return true;
-  case OPS_COMPUTED:
-    for (int i = 0; i < op_table[in->op].operand_count; i++)
-      if (!is_apart(k, loop, in->arg[i], steps)) return false;
-    return true;
-  case OPS_MEMORY:
-  case OPS_STATE:
-  case OPS_STRUCTURE:
-  case OPS_NONE: break; // changes on the way
-  }
-  return false;
-}
-
 static bool can_pack(const kernel *k, const shapes *s, uint32_t loop, uint32_t i) {
   const inst *in = &k->p->code[i];
-  unsigned steps = 0;
   if (in->op != VYRE_OP_LOAD || mem_space(in->arg[0]) != MEM_BUFFER || ref_is_const(in->arg[1]))
     return false;
   const shape *index = shape_at(s, in->arg[1]);
   return (index->axes & (AXIS_X | AXIS_Y)) == AXIS_X && index->is_linear && index->stride == 1 &&
          type_bytes(in->type) >= 4 && in->type != VYRE_BOOL && !is_written(k, in->arg[0]) &&
-         is_apart(k, loop, in->arg[1], &steps);
+         is_apart(k, loop, in->arg[1]);
 }
 
 // A loop of the body itself that counts one by one, as far as the launch says.

@@ -57,6 +57,11 @@ static void write_phases(const kernel *k, const plan *plan, strbuf *out) {
     if (ph->phase[i] > count) count = ph->phase[i];
     kept += ph->is_crossing[i];
   }
+  if (plan->apart)
+    strbuf_printf(
+        out,
+        "%s: each workgroup asks first whether conditions around barriers hold for all of it\n",
+        k->region->name);
   strbuf_printf(out, "%s: %u phases between barriers, %u values kept over them\n", k->region->name,
                 count, kept);
 }
