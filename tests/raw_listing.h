@@ -16,6 +16,10 @@
 //   name INDEX NAME                     of an operation
 //   lowered                             the program is one for a target that lacks everything
 //   repeat COUNT op ...
+//   tunable NAME TYPE CHOSEN BITS...
+//   term tunable TYPE NUMBER, term number TYPE BITS, term OPERATION TYPE
+//   where TUNABLE FIRST END             its condition, by its terms
+//   use KIND AT SLOT FIRST END          KIND is the number of a use_kind
 //
 // An operation's NAME may be one of lowered.def. NAME and TYPE may be #NUMBER. ARGS and REF: %5 is
 // operation 5, c0 a constant, b0 a buffer, s0 a shared array, a5 the private array of operation 5;
@@ -42,6 +46,9 @@ typedef struct raw_listing {
   vec(shared_array) shared;
   vec(inst) code;
   vec(const char *) names;
+  vec(tunable) tunables;
+  vec(formula_term) terms;
+  vec(tunable_use) uses;
   bool in_body;
   char *words[RAW_WORDS]; // of the current line; missing ones are ""
   int line;
@@ -139,6 +146,49 @@ static void raw_op(raw_listing *l, char **words) {
   if (!vec_push(&l->code, in) || !vec_push(&l->names, NULL)) raw_fail(l, "out of memory");
 }
 
+static bool raw_tunable(raw_listing *l) {
+  enum { FIRST = 4 };
+  tunable t = {.name = raw_name(l, l->words[1]),
+               .type = (vyre_type)raw_type(l, l->words[2]),
+               .chosen = (uint32_t)raw_number(l, l->words[3])};
+  uint64_t *values = arena_alloc_array(&l->program->arena, RAW_WORDS, sizeof *values);
+  for (int i = FIRST; values && i < RAW_WORDS && *l->words[i]; i++)
+    values[t.count++] = raw_number(l, l->words[i]);
+  t.values = values;
+  return values && vec_push(&l->tunables, t);
+}
+
+static bool raw_term(raw_listing *l) {
+  const char *name = l->words[1];
+  formula_term t = {.type = (uint8_t)raw_type(l, l->words[2])};
+  if (!strcmp(name, "tunable")) {
+    t.op = TERM_TUNABLE;
+    t.tunable = (uint32_t)raw_number(l, l->words[3]);
+  } else if (!strcmp(name, "number")) {
+    t.bits = raw_number(l, l->words[3]);
+  } else {
+    t.op = (uint8_t)op_from_name(name, strlen(name));
+  }
+  return vec_push(&l->terms, t);
+}
+
+static bool raw_use(raw_listing *l) {
+  uint32_t numbers[5];
+  for (int i = 0; i < 5; i++) numbers[i] = (uint32_t)raw_number(l, l->words[1 + i]);
+  tunable_use u = {numbers[0], numbers[1], numbers[2], {numbers[3], numbers[4]}};
+  return vec_push(&l->uses, u);
+}
+
+static void raw_where(raw_listing *l) {
+  uint64_t number = raw_number(l, l->words[1]);
+  if (number >= l->tunables.count) {
+    raw_fail(l, "no such tunable");
+    return;
+  }
+  l->tunables.at[number].where =
+      (range){(uint32_t)raw_number(l, l->words[2]), (uint32_t)raw_number(l, l->words[3])};
+}
+
 static void raw_line(raw_listing *l) {
   const char *first = l->words[0];
   bool ok = true;
@@ -174,6 +224,14 @@ static void raw_line(raw_listing *l) {
       l->names.at[index] = raw_name(l, l->words[2]);
     else
       raw_fail(l, "no such operation");
+  } else if (!strcmp(first, "tunable")) {
+    ok = raw_tunable(l);
+  } else if (!strcmp(first, "term")) {
+    ok = raw_term(l);
+  } else if (!strcmp(first, "where")) {
+    raw_where(l);
+  } else if (!strcmp(first, "use")) {
+    ok = raw_use(l);
   } else {
     raw_fail(l, "unknown record");
   }
@@ -216,6 +274,9 @@ static void raw_finish(raw_listing *l) {
   RAW_TAKE(p->shared, p->shared_count, &l->shared);
   RAW_TAKE(p->code, p->code_count, &l->code);
   RAW_TAKE(p->names, p->code_count, &l->names); // as many as operations
+  RAW_TAKE(p->tunables, p->tunable_count, &l->tunables);
+  RAW_TAKE(p->terms, p->term_count, &l->terms);
+  RAW_TAKE(p->uses, p->use_count, &l->uses);
 }
 
 // `text` is cut into words in place.

@@ -185,6 +185,29 @@ VYRE_API vyre_status vyre_program_extents(const vyre_program *program, const vyr
                                           uint64_t *lengths, uint64_t (*grids)[3],
                                           vyre_error *error);
 
+/* ---- tunables ----------------------------------------------------------------------------------
+ */
+
+/* Constants of a program that a tuner may choose (docs/TUNING.md): a program has one value of each,
+ * and knows the others. Strings and values live as long as the program. */
+typedef struct vyre_tunable_info {
+  const char *name;
+  vyre_type type;
+  uint32_t count;         /* of its values */
+  uint32_t chosen;        /* the number of the one that the program has */
+  const uint64_t *values; /* bits, as in vyre_scalar */
+} vyre_tunable_info;
+
+VYRE_API uint32_t vyre_program_tunable_count(const vyre_program *program);
+VYRE_API vyre_tunable_info vyre_program_tunable(const vyre_program *program, uint32_t index);
+/* Whether all conditions hold when the tunables have these values: `chosen` has the number of one
+ * for each. */
+VYRE_API bool vyre_program_tunables_hold(const vyre_program *program, const uint32_t *chosen);
+/* The same program with other values. An error when a condition does not hold, or when what comes
+ * out breaks a rule. Optimised programs have no tunables any more. */
+VYRE_API vyre_status vyre_program_tune(vyre_program *program, const uint32_t *chosen,
+                                       vyre_program **out, vyre_error *error);
+
 /* ---- source languages ------------------------------------------------------------------------ */
 
 /* A program is made from a source in one of the languages of a table: vyre's own text and wire
@@ -217,7 +240,8 @@ typedef struct vyre_source_format {
 /* What does not mean anything in a language is not looked at. */
 typedef struct vyre_source_options {
   const char *entry;         /* NULL: the only one of the source */
-  const char *build_options; /* "-DN=4 -Iinclude -cl-single-precision-constant"; NULL: none */
+  const char *build_options; /* "-DN=4 -Iinclude -cl-single-precision-constant"; NULL: none. In the
+                                text and the wire form -D gives a tunable its value. */
   uint32_t workgroup[3];     /* zeros: as the entry states, else 64, 1, 1 */
   uint32_t rank;             /* axes of the grid, 1 to 3; 0: as the entry states or uses */
   uint64_t global_offset[3]; /* added to global ids */
@@ -290,16 +314,16 @@ VYRE_API vyre_status vyre_source_each(const char *language, const void *source, 
 VYRE_API vyre_status vyre_print_text(const void *buffer, size_t size_bytes, char **out,
                                      uint64_t *lost_words, vyre_error *error);
 
-/* One call of printf. The text ends with a zero behind `size` bytes, and is the caller's only during
- * the call. */
+/* One call of printf. The text ends with a zero behind `size` bytes, and is the caller's only
+ * during the call. */
 typedef struct vyre_printed {
   uint32_t global_id[3];
   const char *text;
   size_t size;
 } vyre_printed;
 
-/* The same, call by call: `visit` gets each text with the invocation that printed it, in the order of
- * invocations, on this thread. */
+/* The same, call by call: `visit` gets each text with the invocation that printed it, in the order
+ * of invocations, on this thread. */
 VYRE_API vyre_status vyre_print_each(const void *buffer, size_t size_bytes,
                                      void (*visit)(void *data, const vyre_printed *printed),
                                      void *data, uint64_t *lost_words, vyre_error *error);
@@ -347,6 +371,25 @@ VYRE_API vyre_value vyre_build_i32(vyre_builder *b, int32_t value);
 VYRE_API vyre_value vyre_build_u32(vyre_builder *b, uint32_t value);
 VYRE_API vyre_value vyre_build_f32(vyre_builder *b, float value);
 VYRE_API vyre_value vyre_build_f64(vyre_builder *b, double value);
+
+/* A tunable: a constant with the values that a tuner may give it, of which the program has the one
+ * of number `chosen`. What is returned can stand wherever a constant can. Before the first region.
+ * A condition on it and the tunables before it is a bool that vyre_build_formula made. */
+VYRE_API vyre_value vyre_build_tunable(vyre_builder *b, const char *name, vyre_type type,
+                                       uint32_t count, const uint64_t *values, uint32_t chosen);
+VYRE_API void vyre_build_tunable_where(vyre_builder *b, vyre_value tunable, vyre_value condition);
+/* An operation on tunables, constants and other formulas, computed when the program is made: for
+ * conditions, workgroups and lengths of arrays. `type` is needed by convert only. */
+VYRE_API vyre_value vyre_build_formula(vyre_builder *b, vyre_op op, vyre_type type, uint32_t count,
+                                       const vyre_value *args);
+/* As vyre_build_grid, vyre_build_shared and vyre_build_array, with constants, tunables or formulas
+ * of type u32 in place of the numbers. */
+VYRE_API void vyre_build_grid_of(vyre_builder *b, uint32_t rank, const vyre_value *extents,
+                                 const vyre_value workgroup[3]);
+VYRE_API vyre_mem vyre_build_shared_of(vyre_builder *b, const char *name, vyre_type type,
+                                       vyre_value length);
+VYRE_API vyre_mem vyre_build_array_of(vyre_builder *b, const char *name, vyre_type type,
+                                      vyre_value length);
 
 /* Any operation on values, by its row in ops.def. `type` is needed by convert and bitcast only. */
 VYRE_API vyre_value vyre_build_op(vyre_builder *b, vyre_op op, vyre_type type, uint32_t count,
@@ -433,8 +476,8 @@ typedef struct vyre_dispatch_args {
   uint32_t workgroup[3];    /* launch shape for elastic regions; zeros: as compiled */
   uint64_t timeout_ns;      /* 0: none */
   uint64_t fuel;            /* executed operations; 0: unlimited. Only ref counts them. */
-  uint32_t threads;         /* of this CPU, at most; 0: as compiled. One runs workgroups in order, so
-                               that also a program whose answer depends on the order repeats it. */
+  uint32_t threads; /* of this CPU, at most; 0: as compiled. One runs workgroups in order, so
+                       that also a program whose answer depends on the order repeats it. */
   /* NULL, or one per buffer: those that are not NULL are bound in place of their spans. */
   vyre_buffer *const *handles;
 } vyre_dispatch_args;

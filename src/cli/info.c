@@ -4,10 +4,12 @@
 #include "cli/args.h"
 #include "cli/load.h"
 #include "cli/show.h"
-#include "ir/program.h"
+#include "ir/text_literal.h"
+#include "ir/tunable.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const args_option info_options[] = {SOURCE_OPTIONS, {0, NULL, NULL}};
 
@@ -44,6 +46,19 @@ static void count_operations(const vyre_program *p, uint32_t index, uint32_t cou
 }
 
 // ---- text ---------------------------------------------------------------------------------------
+
+static void show_tunables(const vyre_program *p) {
+  char list[160];
+  for (uint32_t i = 0; i < p->tunable_count; i++) {
+    const tunable *t = &p->tunables[i];
+    strbuf value = {0};
+    literal_print(&value, t->type, t->values[t->chosen], false);
+    char *text = strbuf_take(&value, NULL);
+    printf("  %-16s %-4s %s of %s\n", t->name, vyre_type_name(t->type), text ? text : "",
+           tunable_list(t, list));
+    free(text);
+  }
+}
 
 static void show_buffers(const vyre_program *p) {
   for (uint32_t i = 0; i < vyre_program_buffer_count(p); i++) {
@@ -102,6 +117,8 @@ static void show_program(const char *path, const loaded *l) {
     vyre_param_info info = vyre_program_param(p, i);
     printf("  %-16s %s\n", info.name, vyre_type_name(info.type));
   }
+  if (vyre_program_tunable_count(p)) printf("\ntunables\n");
+  show_tunables(p);
   if (vyre_program_buffer_count(p)) printf("\nbuffers\n");
   show_buffers(p);
   printf("\nregions\n");
@@ -156,6 +173,25 @@ static json_t *regions_json(const vyre_program *p) {
   return list;
 }
 
+static json_t *tunables_json(const vyre_program *p) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < p->tunable_count; i++) {
+    const tunable *t = &p->tunables[i];
+    json_t *values = json_array();
+    for (uint32_t k = 0; k < t->count; k++) {
+      strbuf value = {0};
+      literal_print(&value, t->type, t->values[k], false);
+      char *text = strbuf_take(&value, NULL);
+      json_array_append_new(values, cli_text(text ? text : ""));
+      free(text);
+    }
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "name", t->name, "type",
+                                          vyre_type_name(t->type), "values", values, "chosen",
+                                          (int)t->chosen));
+  }
+  return list;
+}
+
 static json_t *program_json(const char *path, const loaded *l) {
   const vyre_program *p = l->program;
   json_t *params = json_array(), *stats = json_object();
@@ -171,10 +207,11 @@ static json_t *program_json(const char *path, const loaded *l) {
   char hex[HASH_HEX];
   vyre_program_fingerprint(p, fingerprint);
   hash_hex(fingerprint, hex);
-  return json_pack("{s:o, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "file", cli_text(path), "form",
-                   l->language.name, "program", vyre_program_name(p), "fingerprint", hex,
-                   "fast_ulp", (int)vyre_program_fast_ulp(p), "params", params, "buffers",
-                   buffers_json(p), "regions", regions_json(p), "statistics", stats);
+  return json_pack("{s:o, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o}", "file", cli_text(path),
+                   "form", l->language.name, "program", vyre_program_name(p), "fingerprint", hex,
+                   "fast_ulp", (int)vyre_program_fast_ulp(p), "params", params, "tunables",
+                   tunables_json(p), "buffers", buffers_json(p), "regions", regions_json(p),
+                   "statistics", stats);
 }
 
 static int show(const cli *c, const char *path, const source_words *words) {

@@ -473,7 +473,7 @@ const command run_command = {
     "  -g, --grid X[,Y[,Z]]       set the parameters grid_x, grid_y, grid_z; the NDRange of\n"
     "                             OpenCL C\n"
     "  -w, --workgroup X[,Y[,Z]]  launch shape of elastic regions; the workgroup of OpenCL C\n"
-    "  -DNAME=VALUE -Idir -cl-... options of OpenCL C\n"
+    "  -DNAME=VALUE -Idir -cl-... options of OpenCL C; -D also gives a tunable its value\n"
     "  -b, --backend ID           where to run, whatever was decided; `vyre devices` lists them\n"
     "      --repeat N             run N times on the same input, report the best time\n"
     "  -e, --explain              say what the runtime decided and why, with variants that have\n"

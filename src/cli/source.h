@@ -35,6 +35,7 @@ enum { SOURCE_WORKGROUP = 'W', SOURCE_LANGUAGE = 'Y' };
 #define SOURCE_HELP                                                                                \
   "of the source:\n"                                                                               \
   "      --language NAME         where FILE's name does not say: text, wire, opencl\n"             \
+  "  -DNAME=VALUE                of the text form: the value of a tunable\n"                       \
   "of OpenCL C:\n"                                                                                 \
   "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"                                        \
   "  NAME=local:BYTES            room for an argument in local memory\n"                           \

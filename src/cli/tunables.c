@@ -6,6 +6,9 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/strbuf.h"
+#include "ir/limits.h"
+#include "ir/text_literal.h"
+#include "ir/tunable.h"
 
 #include <jansson.h>
 
@@ -54,6 +57,7 @@ static bool is_word(piece p) {
 typedef struct draft {
   space *space;
   vec(piece) wheres;
+  const vyre_program *program; // NULL: there is none, or it has no tunables
   vyre_error *error;
 } draft;
 
@@ -128,9 +132,58 @@ static vyre_status add_declared(draft *d, piece line) {
   return add_param(d, trim(line.at, in), values);
 }
 
-bool tunables_are_there(const tunables *t, const char *source, size_t size) {
-  piece rest = {source, size}, line;
-  return t->given.count || t->file || next_declared(&rest, &line);
+// ---- of a program -------------------------------------------------------------------------------
+
+int tunables_find(const vyre_program *program, const char *name) {
+  for (uint32_t i = 0; i < vyre_program_tunable_count(program); i++)
+    if (!strcmp(vyre_program_tunable(program, i).name, name)) return (int)i;
+  return SPACE_NONE;
+}
+
+static vyre_status add_tunables(draft *d, const vyre_program *program) {
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < vyre_program_tunable_count(program) && status == VYRE_OK; i++) {
+    vyre_tunable_info t = vyre_program_tunable(program, i);
+    uint32_t param = d->space->param_count, index;
+    status = space_add_param(d->space, t.name, strlen(t.name), d->error);
+    for (uint32_t k = 0; k < t.count && status == VYRE_OK; k++) {
+      strbuf text = {0};
+      literal_print(&text, t.type, t.values[k], false);
+      if (text.failed) status = error_out_of_memory(d->error);
+      if (status == VYRE_OK)
+        status = space_add_value(d->space, param, text.at, text.size, &index, d->error);
+      strbuf_fini(&text);
+    }
+  }
+  return status;
+}
+
+// Whether the program's own conditions hold. Tunables that are not in the space stay as they are.
+typedef struct fit {
+  const vyre_program *program;
+  const space *space;
+} fit;
+
+static bool fits_program(void *context, const uint16_t *row) {
+  const fit *f = context;
+  uint32_t chosen[LIMIT_TUNABLES];
+  for (uint32_t i = 0; i < f->program->tunable_count; i++) {
+    const tunable *t = &f->program->tunables[i];
+    int param = space_find_param(f->space, t->name, strlen(t->name));
+    chosen[i] = t->chosen;
+    if (param == SPACE_NONE) continue;
+    const char *text = f->space->params[param].values[row[param]];
+    int value = tunable_find_value(t, text, strlen(text));
+    if (value < 0) return false;
+    chosen[i] = (uint32_t)value;
+  }
+  return vyre_program_tunables_hold(f->program, chosen);
+}
+
+bool tunables_are_there(const tunables *t, const tunables_source *source) {
+  piece rest = {source->text, source->size}, line;
+  return t->given.count || t->file || vyre_program_tunable_count(source->program) ||
+         next_declared(&rest, &line);
 }
 
 // ---- T1 -----------------------------------------------------------------------------------------
@@ -213,22 +266,27 @@ static vyre_status enumerate(draft *d) {
     if (status == VYRE_OK && !vec_push(&read, where)) status = error_out_of_memory(d->error);
   }
   if (status == VYRE_OK)
-    status = space_enumerate(d->space, read.at, (uint32_t)read.count, d->error);
+    status =
+        space_enumerate(d->space, read.at, (uint32_t)read.count, d->program ? fits_program : NULL,
+                        &(fit){d->program, d->space}, d->error);
   for (size_t i = 0; i < read.count; i++) space_where_fini(&read.at[i]);
   vec_free(&read);
   return status;
 }
 
-vyre_status tunables_space(const tunables *t, const char *source, size_t size, space *out,
+vyre_status tunables_space(const tunables *t, const tunables_source *source, space *out,
                            vyre_error *error) {
   *out = (space){0};
-  draft d = {.space = out, .error = error};
+  bool has_own = vyre_program_tunable_count(source->program) > 0;
+  bool is_declared = !t->file && !t->given.count; // in the source
+  draft d = {.space = out, .program = has_own ? source->program : NULL, .error = error};
   json_error_t why;
   json_t *root = t->file ? json_load_file(t->file, 0, &why) : NULL;
   vyre_status status = VYRE_OK;
   if (t->file) status = root ? add_json(&d, t->file, root) : bad_file(t->file, why.text, error);
-  piece rest = {source, size}, line;
-  while (!t->file && !t->given.count && status == VYRE_OK && next_declared(&rest, &line))
+  if (is_declared && has_own) status = add_tunables(&d, source->program);
+  piece rest = {source->text, source->size}, line;
+  while (is_declared && !has_own && status == VYRE_OK && next_declared(&rest, &line))
     status = add_declared(&d, line);
   for (size_t i = 0; i < t->given.count && status == VYRE_OK; i++)
     status = add_given(&d, t->given.at[i]);

@@ -198,21 +198,25 @@ static vyre_status read_source(const char *file, char **text, size_t *size, vyre
 static vyre_status tune_file(words *w, vyre_error *error) {
   char *text = NULL;
   size_t size = 0;
+  loaded own = {0}; // of a language with tunables of its own
   bool is_file = strcmp(w->m.file, "-") && read_source(w->m.file, &text, &size, error) == VYRE_OK;
-  vyre_status status;
-  if (is_file && tunables_are_there(&w->tunables, text, size)) {
+  vyre_status status = VYRE_OK;
+  if (is_file && !load_language(w->m.file, &w->m.source).has_launch)
+    status = load_program(w->m.file, &w->m.source, &own, error);
+  tunables_source source = {text, size, own.program};
+  if (status == VYRE_OK && is_file && tunables_are_there(&w->tunables, &source)) {
     status = tune_space(&(tune_space_request){.m = &w->m,
                                               .how = &w->how,
                                               .tunables = &w->tunables,
                                               .workgroup = w->workgroup,
-                                              .source = text,
-                                              .size = size,
+                                              .source = source,
                                               .again = w->again},
                         error);
-  } else {
+  } else if (status == VYRE_OK) {
     status = measure_begin(&w->m, error);
     if (status == VYRE_OK) status = tune(&w->m, w->again, error);
   }
+  load_free(&own);
   free(text);
   return status;
 }
@@ -251,11 +255,14 @@ const command tune_command = {
     "tuner/\n"
     "in the cache directory, and the runtime uses it.\n"
     "\n"
-    "With tunables, given here or declared in the source by lines such as\n"
+    "With tunables, given here or declared in the source (in the text form by `tunable`, in "
+    "OpenCL\n"
+    "C by lines such as\n"
     "  // vyre tunable TILE in 4, 8, 16 where TILE * TILE <= 256\n"
-    "a search chooses configurations to evaluate. Each name is a macro of OpenCL C, and what\n"
-    "stands in braces in other words is computed from them: tile=local:{TILE * TILE * 4}. A\n"
-    "configuration must give what a plain compile of it gives. Results are kept as they come: the\n"
+    "), a search chooses configurations to evaluate. Each name is a tunable of the text form or a\n"
+    "macro of OpenCL C, and what stands in braces in other words is computed from them:\n"
+    "tile=local:{TILE * TILE * 4}. A configuration must give what a plain compile of it gives. "
+    "Results are kept as they come: the\n"
     "next run goes on where this one ended. docs/TUNING.md has more.\n"
     "\n"
     "Ctrl-C decides with what was measured.\n"

@@ -40,9 +40,9 @@ typedef struct tuning {
 
 // ---- one configuration --------------------------------------------------------------------------
 
-static void config_text(const space *s, uint32_t config, const char *prefix, strbuf *out) {
+static void config_text(const space *s, uint32_t config, strbuf *out) {
   for (uint32_t i = 0; i < s->param_count; i++)
-    strbuf_printf(out, "%s%s%s=%s", i ? " " : "", prefix, s->params[i].name,
+    strbuf_printf(out, "%s%s=%s", i ? " " : "", s->params[i].name,
                   s->params[i].values[space_row(s, config)[i]]);
 }
 
@@ -88,15 +88,22 @@ static vyre_status fill_extents(const tuning *t, uint32_t config, attempt *a, vy
   return status;
 }
 
+// Whether -D gives the value to the source: as a macro, or as the value of the program's tunable.
+// Others stand in braces only.
+static bool is_given(const tuning *t, bool has_macros, const space_param *p) {
+  return has_macros || tunables_find(t->request->source.program, p->name) != SPACE_NONE;
+}
+
 static vyre_status fill_source(const tuning *t, uint32_t config, attempt *a, vyre_error *error) {
   const measure *from = t->request->m;
   source_words *source = &a->m.source;
   source->language = from->source.language;
   strbuf_add(&source->build, from->source.build.at ? from->source.build.at : "",
              from->source.build.size);
-  if (!load_language(a->file, source).has_launch) return VYRE_OK; // no macros
+  bool has_macros = load_language(a->file, source).has_launch;
   for (uint32_t i = 0; i < t->space->param_count; i++) {
     const space_param *p = &t->space->params[i];
+    if (!is_given(t, has_macros, p)) continue;
     strbuf word = {0};
     strbuf_printf(&word, "-D%s=%s", p->name, p->values[space_row(t->space, config)[i]]);
     char *text = strbuf_take(&word, NULL);
@@ -216,7 +223,7 @@ static vyre_status find_path(tuning *t, vyre_error *error) {
     return t->path ? VYRE_OK : error_out_of_memory(error);
   }
   hash_init_for(&h, "vyre-space");
-  hash_update(&h, q->source, q->size);
+  hash_update(&h, q->source.text, q->source.size);
   hash_update(&h, t->backend, strlen(t->backend) + 1);
   hash_update(&h, t->device.adapter, strlen(t->device.adapter) + 1);
   hash_update(&h, m->source.build.at ? m->source.build.at : "", m->source.build.size);
@@ -265,7 +272,7 @@ static void show_progress(tuning *t) {
   double best_ns;
   strbuf what = {0};
   bool has_best = search_best(t->search, &best, &best_ns);
-  if (has_best) config_text(t->space, best, "", &what);
+  if (has_best) config_text(t->space, best, &what);
   char *text = strbuf_take(&what, NULL);
   uint64_t left_ns = (now - t->begin_ns) / (t->done ? t->done : 1) * (t->wanted - t->done);
   fprintf(stderr, "\r\033[K%s: %u of %u, %s left, best %s %s, Ctrl-C keeps what is done",
@@ -336,9 +343,14 @@ static void show_tuned(const tuning *t, uint32_t best, double best_ns) {
   char time[SHOW_TEXT];
   double importance[SPACE_PARAMS];
   strbuf words = {0}, macros = {0};
-  config_text(t->space, best, "", &words);
+  config_text(t->space, best, &words);
   const measure *m = t->request->m;
-  config_text(t->space, best, load_language(m->file, &m->source).has_launch ? "-D" : "", &macros);
+  bool has_macros = load_language(m->file, &m->source).has_launch;
+  for (uint32_t i = 0; i < t->space->param_count; i++) {
+    const space_param *p = &t->space->params[i];
+    strbuf_printf(&macros, "%s%s%s=%s", i ? " " : "", is_given(t, has_macros, p) ? "-D" : "",
+                  p->name, p->values[space_row(t->space, best)[i]]);
+  }
   char *text = strbuf_take(&words, NULL), *defines = strbuf_take(&macros, NULL);
   printf("%s: %u of %u configurations evaluated, %u known from before, %u failed\n", t->backend,
          t->done, t->space->count, t->known, t->failed);
@@ -450,7 +462,7 @@ vyre_status tune_space(const tune_space_request *r, vyre_error *error) {
   space s;
   uint32_t count = 0;
   measure_catch_stop();
-  vyre_status status = tunables_space(r->tunables, r->source, r->size, &s, error);
+  vyre_status status = tunables_space(r->tunables, &r->source, &s, error);
   if (status != VYRE_OK) return status;
   json_t *list = r->m->cli->json ? json_array() : NULL;
   status = tune_all(r, &s, list, &count, error);

@@ -14,8 +14,7 @@ typedef struct tune_space_request {
   const tune_search *how;
   const tunables *tunables;
   const char *workgroup; // extents, maybe with braces; NULL: as the kernel says
-  const char *source;    // the text of the file, for what it declares
-  size_t size;
+  tunables_source source;
   bool again; // measure everything again
 } tune_space_request;
 

@@ -2,8 +2,11 @@
 #include "front/stored.h"
 
 #include "base/error.h"
+#include "base/vec.h"
+#include "ir/tunable.h"
 #include "ir/wire.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // A source is one program, so an entry can only be that one.
@@ -19,15 +22,82 @@ static vyre_status check_entry(const front_source *source, const vyre_source_opt
   return VYRE_ERROR_BINDING;
 }
 
+// ---- values of tunables -------------------------------------------------------------------------
+
+typedef vec(tunable_given) givens;
+
+// The next word of the build options, with its quotes and backslashes taken off in place; NULL at
+// the end.
+static char *next_word(char **at) {
+  char *from = *at + strspn(*at, " \t\r\n"), *to = from, *word = from;
+  bool is_quoted = false;
+  if (!*from) return NULL;
+  for (; *from && (is_quoted || !strchr(" \t\r\n", *from)); from++) {
+    if (*from == '"')
+      is_quoted = !is_quoted;
+    else
+      *to++ = *from == '\\' && from[1] ? *++from : *from;
+  }
+  *at = *from ? from + 1 : from;
+  *to = 0;
+  return word;
+}
+
+// NAME=VALUE; a name alone is 1, as for a compiler.
+static bool add_given(givens *g, const char *text) {
+  size_t size = strcspn(text, "=");
+  const char *value = text[size] ? text + size + 1 : "1";
+  return vec_push(g, (tunable_given){text, value, size, strlen(value)});
+}
+
+// -DNAME=VALUE and -D NAME=VALUE; other options mean nothing here. `words` is changed, and what is
+// given points into it.
+static bool find_given(char *words, givens *g) {
+  for (char *word; (word = next_word(&words));) {
+    if (strncmp(word, "-D", 2) != 0) continue;
+    const char *text = word[2] ? word + 2 : next_word(&words);
+    if (text && !add_given(g, text)) return false;
+  }
+  return true;
+}
+
+// ---- the languages ------------------------------------------------------------------------------
+
 static vyre_status from_text(const front_source *source, const vyre_source_options *options,
                              vyre_program **out, vyre_error *error) {
-  vyre_status status = vyre_program_parse(source->text, source->size, source->name, out, error);
+  givens g = {0};
+  char *words = strdup(options->build_options ? options->build_options : "");
+  vyre_status status = words && find_given(words, &g)
+                           ? text_parse(source->text, source->size, source->name, g.at,
+                                        (uint32_t)g.count, out, error)
+                           : error_out_of_memory(error);
+  vec_free(&g);
+  free(words);
   return status == VYRE_OK ? check_entry(source, options, out, error) : status;
+}
+
+// Gives a program that was read the values of the build options.
+static vyre_status give(const vyre_source_options *options, vyre_program **program,
+                        vyre_error *error) {
+  if (!options->build_options) return VYRE_OK;
+  givens g = {0};
+  vyre_program *made = NULL;
+  char *words = strdup(options->build_options);
+  vyre_status status = words && find_given(words, &g) ? VYRE_OK : error_out_of_memory(error);
+  if (status == VYRE_OK && g.count) {
+    status = tunable_give(*program, g.at, (uint32_t)g.count, &made, error);
+    vyre_program_release(*program);
+    *program = made;
+  }
+  vec_free(&g);
+  free(words);
+  return status;
 }
 
 static vyre_status from_wire(const front_source *source, const vyre_source_options *options,
                              vyre_program **out, vyre_error *error) {
   vyre_status status = vyre_program_decode(source->text, source->size, out, error);
+  if (status == VYRE_OK) status = give(options, out, error);
   return status == VYRE_OK ? check_entry(source, options, out, error) : status;
 }
 

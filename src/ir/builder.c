@@ -4,38 +4,13 @@
 // permissive: it computes result types as far as the operands allow and leaves judgement to the
 // verifier, which can name the place. What it must refuse itself (a reference out of range, a call
 // in the wrong section, out of memory) is kept as the first mistake and reported by finish.
-#include "ir/builder.h"
+#include "ir/builder_state.h"
 
 #include "base/error.h"
 #include "base/fpenv.h"
-#include "base/vec.h"
 #include "ir/limits.h"
 
 #include <string.h>
-
-typedef struct slot { // an operation and what belongs to it, split into arrays when frozen
-  inst in;
-  const char *name;
-  source_place place;
-} slot;
-
-typedef enum section { IN_HEADER, IN_GRID, IN_BODY, IN_NOTHING } section;
-
-struct vyre_builder {
-  vyre_program *program; // strings go to its arena; arrays are filled at the end
-  vec(slot) code;
-  vec(constant) consts;
-  vec(param) params;
-  vec(buffer) buffers;
-  vec(region) regions;
-  vec(shared_array) shared;
-  vec(comment) comments;
-  uint32_t *const_table; // open addressing, index + 1
-  size_t const_table_size;
-  section section;
-  source_place place;
-  vyre_error first_error;
-};
 
 // ---- mistakes -----------------------------------------------------------------------------------
 
@@ -51,28 +26,28 @@ void builder_fail(vyre_builder *b, vyre_status status, const char *format, ...) 
   va_end(args);
 }
 
-static void fail_memory(vyre_builder *b) {
+void builder_fail_memory(vyre_builder *b) {
   if (b->first_error.status == VYRE_OK) error_out_of_memory(&b->first_error);
 }
 
 // A builder that was finished has no program any more.
-static bool is_usable(vyre_builder *b) {
+bool builder_is_usable(vyre_builder *b) {
   return b && b->program && b->first_error.status == VYRE_OK;
 }
 
 // ---- life ---------------------------------------------------------------------------------------
 
-static const char *copy_name(vyre_builder *b, const char *name) {
+const char *builder_copy_name(vyre_builder *b, const char *name) {
   if (!name) return NULL;
   const char *copy = arena_copy_string(&b->program->arena, name, strlen(name));
-  if (!copy) fail_memory(b);
+  if (!copy) builder_fail_memory(b);
   return copy;
 }
 
 static bool start(vyre_builder *b, const char *name) {
   b->program = program_new();
   if (!b->program || !vec_push(&b->code, (slot){{0}, NULL, {0}})) return false;
-  b->program->name = copy_name(b, name ? name : "");
+  b->program->name = builder_copy_name(b, name ? name : "");
   return b->program->name != NULL;
 }
 
@@ -95,6 +70,10 @@ static void clear(vyre_builder *b) {
   vec_free(&b->regions);
   vec_free(&b->shared);
   vec_free(&b->comments);
+  vec_free(&b->tunables);
+  vec_free(&b->terms);
+  vec_free(&b->formulas);
+  vec_free(&b->uses);
   free(b->const_table);
   b->const_table = NULL;
   b->const_table_size = 0;
@@ -111,10 +90,10 @@ void builder_at(vyre_builder *b, size_t source_offset) {
 }
 
 void builder_lower_for(vyre_builder *b, const void *target, size_t size) {
-  if (!is_usable(b)) return;
+  if (!builder_is_usable(b)) return;
   void *copy = arena_alloc(&b->program->arena, size);
   if (!copy) {
-    fail_memory(b);
+    builder_fail_memory(b);
     return;
   }
   b->program->target = memcpy(copy, target, size);
@@ -122,9 +101,9 @@ void builder_lower_for(vyre_builder *b, const void *target, size_t size) {
 
 void builder_comment(vyre_builder *b, uint32_t kind, uint32_t anchor, const char *text,
                      size_t size) {
-  if (!is_usable(b)) return;
+  if (!builder_is_usable(b)) return;
   const char *copy = arena_copy_string(&b->program->arena, text, size);
-  if (!copy || !vec_push(&b->comments, (comment){kind, anchor, copy})) fail_memory(b);
+  if (!copy || !vec_push(&b->comments, (comment){kind, anchor, copy})) builder_fail_memory(b);
 }
 
 // ---- constants ----------------------------------------------------------------------------------
@@ -145,13 +124,13 @@ static bool grow_const_table(vyre_builder *b) {
 }
 
 vyre_value vyre_build_const(vyre_builder *b, vyre_type type, uint64_t bits) {
-  if (!is_usable(b)) return 0;
+  if (!builder_is_usable(b)) return 0;
   if (type <= VYRE_VOID || type >= VYRE_TYPE_COUNT) {
     builder_fail(b, VYRE_ERROR_ARGUMENT, "a constant has no valid type. Fix: pass a vyre_type");
     return 0;
   }
   if (b->consts.count * 2 >= b->const_table_size && !grow_const_table(b)) {
-    fail_memory(b);
+    builder_fail_memory(b);
     return 0;
   }
   constant c = {type_canonical_bits(type, bits), type, 0};
@@ -168,7 +147,7 @@ vyre_value vyre_build_const(vyre_builder *b, vyre_type type, uint64_t bits) {
     return 0;
   }
   if (!vec_push(&b->consts, c)) {
-    fail_memory(b);
+    builder_fail_memory(b);
     return 0;
   }
   b->const_table[at] = (uint32_t)b->consts.count;
@@ -208,11 +187,13 @@ bool builder_const_bits(const vyre_builder *b, ref r, uint64_t *bits) {
 // ---- operations ---------------------------------------------------------------------------------
 
 static bool is_ref(const vyre_builder *b, ref r) {
+  if (ref_is_formula(r)) return formula_index(r) < b->formulas.count;
   return ref_is_const(r) ? ref_index(r) < b->consts.count : r != 0 && r < b->code.count;
 }
 
 vyre_type vyre_build_type_of(const vyre_builder *b, vyre_value value) {
   if (!b || !is_ref(b, value)) return VYRE_VOID;
+  if (ref_is_formula(value)) return builder_formula_type(b, value);
   return (vyre_type)(ref_is_const(value) ? b->consts.at[ref_index(value)].type
                                          : b->code.at[value].in.type);
 }
@@ -289,7 +270,7 @@ static bool check_operands(vyre_builder *b, const inst *in) {
 }
 
 ref builder_emit(vyre_builder *b, const inst *in) {
-  if (!is_usable(b)) return 0;
+  if (!builder_is_usable(b)) return 0;
   if (b->section == IN_NOTHING) {
     builder_fail(b, VYRE_ERROR_ARGUMENT,
                  "`%s` was built between two regions. Fix: build it after vyre_build_region_begin",
@@ -305,8 +286,12 @@ ref builder_emit(vyre_builder *b, const inst *in) {
   }
   slot s = {*in, NULL, b->place};
   if (s.in.type == VYRE_VOID) s.in.type = (uint8_t)result_type(b, in);
+  const op_info *info = &op_table[in->op];
+  for (uint32_t i = (uint32_t)op_first_value(info); i < info->operand_count; i++)
+    if (ref_is_formula(in->arg[i]))
+      s.in.arg[i] = builder_resolve(b, in->arg[i], USE_OPERAND, (uint32_t)b->code.count, i);
   if (!vec_push(&b->code, s)) {
-    fail_memory(b);
+    builder_fail_memory(b);
     return 0;
   }
   return (ref)(b->code.count - 1);
@@ -314,7 +299,7 @@ ref builder_emit(vyre_builder *b, const inst *in) {
 
 vyre_value vyre_build_op(vyre_builder *b, vyre_op op, vyre_type type, uint32_t count,
                          const vyre_value *args) {
-  if (!is_usable(b)) return 0;
+  if (!builder_is_usable(b)) return 0;
   if (op <= VYRE_OP_NONE || op >= VYRE_OP_COUNT || count != op_table[op].operand_count ||
       (count && !args)) {
     builder_fail(b, VYRE_ERROR_ARGUMENT,
@@ -361,7 +346,7 @@ vyre_value vyre_build_param_value(vyre_builder *b, uint32_t param) {
 }
 
 vyre_value vyre_build_len(vyre_builder *b, vyre_mem mem) {
-  if (is_usable(b) && mem_space(mem.id) != MEM_BUFFER) {
+  if (builder_is_usable(b) && mem_space(mem.id) != MEM_BUFFER) {
     builder_fail(b, VYRE_ERROR_ARGUMENT,
                  "vyre_build_len takes a buffer. Fix: the length of an array is the constant that "
                  "it was declared with");
@@ -371,7 +356,7 @@ vyre_value vyre_build_len(vyre_builder *b, vyre_mem mem) {
 }
 
 vyre_value vyre_build_id(vyre_builder *b, vyre_op op, uint32_t axis) {
-  if (is_usable(b) && (op < VYRE_OP_GLOBAL_ID || op > VYRE_OP_GROUP_COUNT)) {
+  if (builder_is_usable(b) && (op < VYRE_OP_GLOBAL_ID || op > VYRE_OP_GROUP_COUNT)) {
     builder_fail(b, VYRE_ERROR_ARGUMENT,
                  "vyre_build_id takes VYRE_OP_GLOBAL_ID to VYRE_OP_GROUP_COUNT. Fix: pass one");
     return 0;
@@ -389,7 +374,7 @@ void vyre_build_store(vyre_builder *b, vyre_mem mem, vyre_value index, vyre_valu
 
 vyre_value vyre_build_atomic(vyre_builder *b, vyre_op op, vyre_mem mem, vyre_value index,
                              vyre_value value) {
-  if (is_usable(b) && (!op_is_atomic(op) || op == VYRE_OP_ATOMIC_CAS)) {
+  if (builder_is_usable(b) && (!op_is_atomic(op) || op == VYRE_OP_ATOMIC_CAS)) {
     builder_fail(b, VYRE_ERROR_ARGUMENT,
                  "vyre_build_atomic takes VYRE_OP_ATOMIC_ADD to VYRE_OP_ATOMIC_EXCHANGE. Fix: pass "
                  "one, or call vyre_build_atomic_cas");
@@ -405,10 +390,10 @@ vyre_value vyre_build_atomic_cas(vyre_builder *b, vyre_mem mem, vyre_value index
 
 // Statements have no name: no text could show it.
 void builder_name(vyre_builder *b, ref value, const char *name, size_t size) {
-  if (!is_usable(b) || ref_is_const(value) || value == 0 || value >= b->code.count) return;
+  if (!builder_is_usable(b) || ref_is_const(value) || value == 0 || value >= b->code.count) return;
   if (b->code.at[value].in.type == VYRE_VOID) return;
   const char *copy = size ? arena_copy_string(&b->program->arena, name, size) : NULL;
-  if (size && !copy) fail_memory(b);
+  if (size && !copy) builder_fail_memory(b);
   b->code.at[value].name = copy;
 }
 
@@ -448,7 +433,7 @@ void vyre_build_else(vyre_builder *b) {
 }
 
 vyre_value vyre_build_for(vyre_builder *b, vyre_value lo, vyre_value hi, vyre_value step) {
-  if (!is_usable(b)) return 0;
+  if (!builder_is_usable(b)) return 0;
   if (step == 0 && is_ref(b, lo)) step = vyre_build_const(b, vyre_build_type_of(b, lo), 1);
   return emit(b, VYRE_OP_FOR, lo, hi, step, 0);
 }
@@ -484,18 +469,19 @@ void vyre_build_barrier(vyre_builder *b) {
 // ---- declarations -------------------------------------------------------------------------------
 
 void vyre_build_fast(vyre_builder *b, uint32_t ulp) {
-  if (is_usable(b)) b->program->fast_ulp = ulp;
+  if (builder_is_usable(b)) b->program->fast_ulp = ulp;
 }
 
 uint32_t vyre_build_param(vyre_builder *b, const char *name, vyre_type type) {
-  if (!is_usable(b)) return 0;
-  if (!vec_push(&b->params, (param){copy_name(b, name ? name : ""), type})) fail_memory(b);
+  if (!builder_is_usable(b)) return 0;
+  if (!vec_push(&b->params, (param){builder_copy_name(b, name ? name : ""), type}))
+    builder_fail_memory(b);
   return (uint32_t)b->params.count - 1;
 }
 
 static vyre_mem add_buffer(vyre_builder *b, const char *name, vyre_type type, vyre_access access,
                            bool is_transient, vyre_value length) {
-  if (!is_usable(b)) return (vyre_mem){0};
+  if (!builder_is_usable(b)) return (vyre_mem){0};
   if (b->section != IN_HEADER || (length && !is_ref(b, length))) {
     builder_fail(b, VYRE_ERROR_ARGUMENT,
                  "buffer `%s` was declared inside a region or with a length that is not a value. "
@@ -503,8 +489,10 @@ static vyre_mem add_buffer(vyre_builder *b, const char *name, vyre_type type, vy
                  name ? name : "");
     return (vyre_mem){0};
   }
-  buffer made = {copy_name(b, name ? name : ""), type, access, is_transient, length, b->place};
-  if (!vec_push(&b->buffers, made)) fail_memory(b);
+  uint32_t index = (uint32_t)b->buffers.count;
+  buffer made = {builder_copy_name(b, name ? name : ""),           type,    access, is_transient,
+                 builder_resolve(b, length, USE_LENGTH, index, 0), b->place};
+  if (!vec_push(&b->buffers, made)) builder_fail_memory(b);
   return (vyre_mem){MEM_REF(MEM_BUFFER, b->buffers.count - 1)};
 }
 
@@ -519,7 +507,7 @@ vyre_mem vyre_build_transient(vyre_builder *b, const char *name, vyre_type type,
 }
 
 void vyre_build_region_begin(vyre_builder *b, const char *name) {
-  if (!is_usable(b)) return;
+  if (!builder_is_usable(b)) return;
   if (b->section == IN_GRID || b->section == IN_BODY) {
     builder_fail(b, VYRE_ERROR_ARGUMENT,
                  "region `%s` was begun inside another one. Fix: call vyre_build_region_end first",
@@ -528,17 +516,17 @@ void vyre_build_region_begin(vyre_builder *b, const char *name) {
   }
   if (b->section == IN_HEADER) b->program->header = (range){1, (uint32_t)b->code.count};
   uint32_t here = (uint32_t)b->code.count, first_shared = (uint32_t)b->shared.count;
-  region made = {.name = copy_name(b, name ? name : ""),
+  region made = {.name = builder_copy_name(b, name ? name : ""),
                  .grid_code = {here, here},
                  .body = {here, here},
                  .shared = {first_shared, first_shared},
                  .place = b->place};
-  if (!vec_push(&b->regions, made)) fail_memory(b);
+  if (!vec_push(&b->regions, made)) builder_fail_memory(b);
   b->section = IN_GRID;
 }
 
 static region *open_region(vyre_builder *b, section wanted, const char *call) {
-  if (!is_usable(b)) return NULL;
+  if (!builder_is_usable(b)) return NULL;
   if (b->section == wanted) return &b->regions.at[b->regions.count - 1];
   builder_fail(b, VYRE_ERROR_ARGUMENT,
                "%s was called at the wrong place. Fix: the order is region_begin, grid, body, "
@@ -563,6 +551,8 @@ void vyre_build_grid(vyre_builder *b, uint32_t rank, const vyre_value *extents,
     if (!is_ref(b, r->grid[i]))
       builder_fail(b, VYRE_ERROR_ARGUMENT,
                    "extent %u of a grid is not a value of this builder. Fix: pass a value", i + 1);
+    uint32_t index = (uint32_t)b->regions.count - 1;
+    r->grid[i] = builder_resolve(b, r->grid[i], USE_GRID, index, i);
     r->workgroup[i] = workgroup[i];
   }
   r->grid_code.end = r->body.first = r->body.end = (uint32_t)b->code.count;
@@ -577,9 +567,9 @@ void builder_set_lanes(vyre_builder *b, uint32_t lanes) {
 vyre_mem vyre_build_shared(vyre_builder *b, const char *name, vyre_type type, uint32_t length) {
   region *r = open_region(b, IN_BODY, "vyre_build_shared");
   if (!r) return (vyre_mem){0};
-  shared_array made = {copy_name(b, name ? name : ""), type, length,
+  shared_array made = {builder_copy_name(b, name ? name : ""), type, length,
                        (uint32_t)(b->regions.count - 1)};
-  if (!vec_push(&b->shared, made)) fail_memory(b);
+  if (!vec_push(&b->shared, made)) builder_fail_memory(b);
   r->shared.end = (uint32_t)b->shared.count;
   return (vyre_mem){MEM_REF(MEM_SHARED, b->shared.count - 1)};
 }
@@ -629,7 +619,7 @@ ref builder_copy_inst(vyre_builder *b, const vyre_program *from, uint32_t index,
 }
 
 void builder_name_if_unnamed(vyre_builder *b, ref value, const char *name) {
-  if (is_usable(b) && !ref_is_const(value) && value && value < b->code.count &&
+  if (builder_is_usable(b) && !ref_is_const(value) && value && value < b->code.count &&
       !b->code.at[value].name)
     vyre_build_name(b, value, name);
 }
@@ -640,12 +630,12 @@ static void *copy_array(arena *a, const void *from, size_t count, size_t size) {
 }
 
 void builder_lines(vyre_builder *b, const char *text, size_t size) {
-  if (!is_usable(b) || size > UINT32_MAX) return;
+  if (!builder_is_usable(b) || size > UINT32_MAX) return;
   uint32_t count = 1;
   for (size_t i = 0; i < size; i++) count += text[i] == '\n';
   uint32_t *lines = arena_alloc_array(&b->program->arena, count, sizeof *lines);
   if (!lines) {
-    fail_memory(b);
+    builder_fail_memory(b);
     return;
   }
   uint32_t at = 1;
@@ -656,8 +646,8 @@ void builder_lines(vyre_builder *b, const char *text, size_t size) {
 }
 
 void builder_copy_head(vyre_builder *b, const vyre_program *from) {
-  if (!is_usable(b)) return;
-  b->program->name = copy_name(b, from->name);
+  if (!builder_is_usable(b)) return;
+  b->program->name = builder_copy_name(b, from->name);
   b->program->fast_ulp = from->fast_ulp;
   b->program->is_derived = true;
   b->program->lines = copy_array(&b->program->arena, from->lines, from->line_count, 4);
@@ -668,10 +658,10 @@ void builder_copy_head(vyre_builder *b, const vyre_program *from) {
 
 void builder_copy_interface(vyre_builder *b, const vyre_program *from) {
   builder_copy_head(b, from);
-  if (!is_usable(b)) return;
+  if (!builder_is_usable(b)) return;
   ref *map = calloc(from->header.end + 1, sizeof *map);
   if (!map) {
-    fail_memory(b);
+    builder_fail_memory(b);
     return;
   }
   // A header may mention the length of a buffer that is declared later, so the code goes first.
@@ -700,7 +690,7 @@ uint32_t builder_begin_like(vyre_builder *b, const vyre_program *from, uint32_t 
 }
 
 void builder_copy_region(vyre_builder *b, const vyre_program *from, uint32_t index, ref *map) {
-  if (!is_usable(b)) return;
+  if (!builder_is_usable(b)) return;
   const region *r = &from->regions[index];
   uint32_t shift = builder_begin_like(b, from, index, map);
   for (uint32_t i = r->body.first; i < r->body.end; i++) builder_copy_inst(b, from, i, map, shift);
@@ -768,7 +758,7 @@ static bool fill_program(vyre_builder *b) {
   p->names = arena_alloc_array(a, b->code.count, sizeof(char *));
   renumbering r = {calloc(b->consts.count + 1, sizeof(uint32_t)), p->consts, b->consts.at, 0};
   bool ok = p->params && p->buffers && p->regions && p->shared && p->comments && p->consts &&
-            p->code && places && p->names && r.to;
+            p->code && places && p->names && r.to && builder_fill_tunables(b);
   if (ok) {
     for (size_t i = 0; i < b->code.count; i++) {
       p->code[i] = b->code.at[i].in;
@@ -785,18 +775,19 @@ static bool fill_program(vyre_builder *b) {
 static source_place place_of(const vyre_program *p, uint32_t fault) {
   if (fault & FAULT_REGION) return p->regions[fault & ~FAULT_REGION].place;
   if (fault & FAULT_BUFFER) return p->buffers[fault & ~FAULT_BUFFER].place;
+  if (fault & FAULT_TUNABLE) return p->tunables[fault & ~FAULT_TUNABLE].place;
   return p->places ? p->places[fault] : (source_place){0};
 }
 
 vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, vyre_error *error) {
   *out = NULL;
   if (offset) *offset = 0;
-  if (is_usable(b) && (b->section == IN_GRID || b->section == IN_BODY))
+  if (builder_is_usable(b) && (b->section == IN_GRID || b->section == IN_BODY))
     builder_fail(b, VYRE_ERROR_ARGUMENT,
                  "the last region is not ended. Fix: call vyre_build_region_end before finish");
   if (!b->program)
     builder_fail(b, VYRE_ERROR_ARGUMENT, "the builder was finished twice. Fix: make a new one");
-  if (is_usable(b) && !fill_program(b)) fail_memory(b);
+  if (builder_is_usable(b) && !fill_program(b)) builder_fail_memory(b);
   vyre_status status = b->first_error.status;
   if (status != VYRE_OK) {
     if (error) *error = b->first_error;

@@ -58,6 +58,14 @@ vyre_status builder_status(const vyre_builder *b);
 void builder_fail(vyre_builder *b, vyre_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// A formula over tunables, from its terms in postfix order; a reference that can stand where
+// vyre_build_formula's can.
+ref builder_formula(vyre_builder *b, const formula_term *terms, uint32_t count);
+// Whether the reference is a tunable alone, and which.
+bool builder_is_tunable(const vyre_builder *b, ref r, uint32_t *number);
+uint32_t builder_tunable_count(const vyre_builder *b);
+const tunable *builder_tunable(const vyre_builder *b, uint32_t index); // until the next is declared
+
 // Keeps a comment of the text form.
 void builder_comment(vyre_builder *b, uint32_t kind, uint32_t anchor, const char *text,
                      size_t size);

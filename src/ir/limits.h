@@ -20,6 +20,9 @@ enum {
   LIMIT_WORKGROUP = 1024,        // invocations in a workgroup
   LIMIT_EXPRESSION = 256,        // nested parentheses and calls in the text form
   LIMIT_FAST_ULP = 1 << 20,      // ULP that fast arithmetic may be off
+  LIMIT_TUNABLES = 32,           // tunables
+  LIMIT_TUNABLE_VALUES = 256,    // values of one
+  LIMIT_TERMS = 64,              // numbers, tunables and operations in a formula of them
 };
 
 // An extent of a grid fits i32, so that an id converts to any 32-bit integer unchanged.

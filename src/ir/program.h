@@ -118,6 +118,45 @@ typedef struct region {
   source_place place;
 } region;
 
+// Tunables: constants with the values that a tuner may give them. What runs has numbers in the
+// places where they are used; beside them the program keeps which places these are, so that the
+// same program with other values can be made (vyre_program_tune). Passes drop that.
+//
+// A formula is a list of terms in postfix order: a number, a tunable, or an operation on what
+// stands before it.
+enum { TERM_TUNABLE = 0xff };
+typedef struct formula_term {
+  uint8_t op;       // VYRE_OP_NONE: a number; TERM_TUNABLE; otherwise a vyre_op
+  uint8_t type;     // of its value
+  uint32_t tunable; // the number of that
+  uint64_t bits;    // of a number
+} formula_term;
+
+typedef struct tunable {
+  const char *name;
+  vyre_type type;
+  uint32_t count, chosen; // of the values
+  const uint64_t *values;
+  range where; // of the terms; empty: nothing is asked of it
+  source_place place;
+} tunable;
+
+// Places where a formula decides what stands there: one tunable alone where a value is needed.
+typedef enum use_kind {
+  USE_OPERAND,   // slot of operation `at`
+  USE_ARRAY,     // length of the private array that operation `at` declares
+  USE_LENGTH,    // of buffer `at`
+  USE_GRID,      // extent `slot` of region `at`
+  USE_WORKGROUP, // likewise
+  USE_SHARED,    // length of shared array `at`
+  USE_KINDS
+} use_kind;
+
+typedef struct tunable_use { // in rising order of kind, at and slot
+  uint32_t kind, at, slot;
+  range terms;
+} tunable_use;
+
 // A comment of the text form, kept so that formatting loses nothing. `anchor` is the operation it
 // stands before, or an item number for declarations; only the text form looks at it.
 typedef struct comment {
@@ -147,6 +186,11 @@ struct vyre_program {
   uint32_t line_count;
   const comment *comments;
 
+  uint32_t tunable_count, use_count, term_count;
+  const tunable *tunables;
+  const tunable_use *uses;
+  const formula_term *terms;
+
   // What the program was lowered for, a lower_target in the arena; NULL when it is as written.
   const struct lower_target *target;
 
@@ -166,10 +210,11 @@ static inline vyre_type ref_type(const vyre_program *p, ref r) {
 
 // The last step of the builder: links the blocks, derives what regions carry, verifies, counts
 // statistics. On failure the program is still the caller's to release, and *fault (may be NULL) is
-// the operation at fault, or the declaration (FAULT_BUFFER or FAULT_REGION with its number), 0 when
-// there is none.
-#define FAULT_BUFFER 0x40000000u
-#define FAULT_REGION 0x80000000u
+// the operation at fault, or the declaration (FAULT_TUNABLE, FAULT_BUFFER or FAULT_REGION with its
+// number), 0 when there is none.
+#define FAULT_TUNABLE 0x20000000u
+#define FAULT_BUFFER  0x40000000u
+#define FAULT_REGION  0x80000000u
 vyre_status program_freeze(vyre_program *program, uint32_t *fault, vyre_error *error);
 // The program's identity, HASH_BYTES. It is computed when it is first asked for, once, so that what
 // passes make on the way to a result is never hashed. Any thread.

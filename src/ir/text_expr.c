@@ -8,6 +8,7 @@
 #include "ir/text_parser.h"
 
 #include "ir/limits.h"
+#include "ir/tunable.h"
 
 typedef struct operator_info {
   vyre_op op;
@@ -214,7 +215,8 @@ static bool add_name(parser *p, uint32_t number, uint32_t offset) {
   const symbol *s = &p->symbols.list.at[number];
   vyre_type type = (vyre_type)s->named_type;
   switch ((name_kind)s->kind) {
-  case NAME_VALUE: return add_value(p, s->at, type, offset);
+  case NAME_VALUE:
+  case NAME_TUNABLE: return add_value(p, s->at, type, offset);
   case NAME_VAR: return add_operation(p, VYRE_OP_GET, s->at, type, offset);
   case NAME_PARAM: return add_operation(p, VYRE_OP_PARAM, s->at, type, offset);
   case NAME_MEMORY:
@@ -548,18 +550,54 @@ bool expression_emit(parser *p) {
   return true;
 }
 
-ref expression_result(const parser *p, uint32_t number) {
-  return p->nodes.at[number].result;
+// What a node is in a formula: numbers, tunables and operations that can be evaluated here.
+static bool make_term(parser *p, node *n, formula_term *t) {
+  uint64_t bits = 0;
+  *t = (formula_term){.type = n->type};
+  if (n->kind == NODE_LITERAL) {
+    literal_fit fit = literal_bits(&n->literal, p->text, (vyre_type)n->type, &bits);
+    if (fit != LITERAL_FITS) return fail_literal(p, n, fit);
+    t->bits = type_canonical_bits((vyre_type)n->type, bits);
+    return true;
+  }
+  if (n->kind == NODE_VALUE && builder_const_bits(p->builder, n->result, &t->bits)) return true;
+  if (n->kind == NODE_VALUE && builder_is_tunable(p->builder, n->result, &t->tunable)) {
+    t->op = TERM_TUNABLE;
+    return true;
+  }
+  if (n->kind == NODE_VALUE)
+    return parser_fail(p, TEXT_P055, n->offset,
+                       "this is not known when the text is read. Fix: use numbers and tunables");
+  if (n->sign && !check_operator(p, n)) return false;
+  const op_info *info = &op_table[n->in.op];
+  vyre_type types[3] = {VYRE_VOID, VYRE_VOID, VYRE_VOID};
+  bool takes_values = info->operand_count && info->operand_count <= 3 && !op_first_value(info);
+  for (int k = 0; takes_values && k < info->operand_count; k++)
+    types[k] = (vyre_type)p->nodes.at[n->in.arg[k]].type;
+  t->op = n->in.op;
+  vyre_type type =
+      takes_values ? formula_type((vyre_op)n->in.op, (vyre_type)n->type, types) : VYRE_VOID;
+  t->type = n->type = (uint8_t)type;
+  return type != VYRE_VOID ||
+         parser_fail(p, TEXT_P055, n->offset,
+                     "this cannot be computed when the text is read. Fix: use numbers, tunables "
+                     "and arithmetic on one type");
 }
 
-bool expression_read_u32(parser *p, const char *wanted, uint32_t *out) {
-  const literal *l = &p->token.literal;
-  if (p->token.kind != TOKEN_NUMBER || l->is_float || (l->suffix && l->suffix != VYRE_U32))
-    return parser_fail_expected(p, wanted, "write a plain number");
-  if (l->is_huge || l->magnitude > UINT32_MAX)
-    return parser_fail(p, TEXT_P052, p->token.offset,
-                       "a number is out of the range of u32. Fix: use a smaller one");
-  *out = (uint32_t)l->magnitude;
-  parser_next(p);
+bool expression_terms(parser *p, formula_term *terms, uint32_t *count) {
+  *count = 0;
+  for (size_t i = p->nodes.count; i > 0; i--)
+    if (p->nodes.at[i - 1].kind == NODE_INST) hand_down_types(p, &p->nodes.at[i - 1]);
+  for (size_t i = 0; i < p->nodes.count; i++) {
+    node *n = &p->nodes.at[i];
+    if (*count == LIMIT_TERMS)
+      return parser_fail(p, TEXT_P055, n->offset,
+                         "a formula has more than %d parts. Fix: make it simpler", LIMIT_TERMS);
+    if (!make_term(p, n, &terms[(*count)++])) return false;
+  }
   return true;
+}
+
+ref expression_result(const parser *p, uint32_t number) {
+  return p->nodes.at[number].result;
 }

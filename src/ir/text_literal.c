@@ -63,6 +63,66 @@ literal_fit literal_bits(const literal *l, const char *source, vyre_type type, u
   return l->is_float ? float_bits(l, source, type, bits) : int_bits(l, type, bits);
 }
 
+// Infinities and NaN by their names in the text form; bool also as 0 and 1.
+static bool read_word(const char *text, vyre_type type, uint64_t *bits) {
+  static const struct {
+    const char *text;
+    vyre_type type;
+    uint64_t bits;
+  } words[] = {
+      {"true", VYRE_BOOL, 1},
+      {"false", VYRE_BOOL, 0},
+      {"1", VYRE_BOOL, 1},
+      {"0", VYRE_BOOL, 0},
+      {"inf_f32", VYRE_F32, 0x7f800000u},
+      {"-inf_f32", VYRE_F32, 0xff800000u},
+      {"nan_f32", VYRE_F32, 0x7fc00000u},
+      {"inf_f64", VYRE_F64, 0x7ff0000000000000u},
+      {"-inf_f64", VYRE_F64, 0xfff0000000000000u},
+      {"nan_f64", VYRE_F64, 0x7ff8000000000000u},
+  };
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (words[i].type == type && !strcmp(words[i].text, text)) {
+      *bits = words[i].bits;
+      return true;
+    }
+  return false;
+}
+
+// Digits of an integer, in decimal or after 0x.
+static bool is_whole(const char *text) {
+  bool is_hex = text[0] == '0' && (text[1] | 0x20) == 'x';
+  const char *digits = is_hex ? text + 2 : text;
+  size_t count = strspn(digits, is_hex ? "0123456789abcdefABCDEF" : "0123456789");
+  return count && !digits[count];
+}
+
+bool literal_read_text(const char *text, size_t size, vyre_type type, uint64_t *bits) {
+  enum { MOST = 64 };
+  char copy[MOST], *end;
+  if (!size || size >= MOST || memchr(text, 0, size)) return false;
+  memcpy(copy, text, size);
+  copy[size] = 0;
+  if (read_word(copy, type, bits)) return true;
+  bool is_negative = copy[0] == '-';
+  literal l = {.offset = is_negative,
+               .size = (uint32_t)size - is_negative,
+               .is_float = type_is_float(type),
+               .is_negative = is_negative};
+  const char *number = copy + is_negative;
+  if (*number < '0' || *number > '9') return false;
+  if (l.is_float) {
+    (void)decimal_read_f64(number, &end);
+    if (*end) return false;
+  } else {
+    if (!is_whole(number)) return false;
+    literal_read_int(&l, copy);
+  }
+  if (literal_bits(&l, copy, type, bits) != LITERAL_FITS) return false;
+  *bits = type_canonical_bits(type, *bits);
+  return true;
+}
+
 // ---- printing -----------------------------------------------------------------------------------
 
 bool literal_tells_type(vyre_type type, uint64_t bits) {

@@ -30,6 +30,10 @@ void literal_read_int(literal *l, const char *source);
 // *bits is set when the result is LITERAL_FITS.
 literal_fit literal_bits(const literal *l, const char *source, vyre_type type, uint64_t *bits);
 
+// A number as a person gives it, without a suffix: 8, 0x10, -1, 2, 2.5, true. False when it is none
+// of the type.
+bool literal_read_text(const char *text, size_t size, vyre_type type, uint64_t *bits);
+
 // Prints a constant without a suffix.
 void literal_print(strbuf *s, vyre_type type, uint64_t bits, bool as_hex);
 // Whether the text of the constant says its type: true, inf_f32.

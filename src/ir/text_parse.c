@@ -5,6 +5,7 @@
 
 #include "base/fpenv.h"
 #include "ir/limits.h"
+#include "ir/tunable.h"
 
 #include <string.h>
 
@@ -22,13 +23,12 @@ static bool read_title(parser *p, const char *what, char *name) {
   return true;
 }
 
-// Parameters and buffers cannot do without a name.
-static bool read_declared_name(parser *p, uint32_t *number, char *name) {
+bool parser_declared_name(parser *p, uint32_t *number, char *name) {
   uint32_t offset;
   if (!parser_new_name(p, number, &offset)) return false;
   if (!p->symbols.list.at[*number].base)
     return parser_fail(p, TEXT_P003, offset,
-                       "parameters and buffers need a name. Fix: begin it with a letter");
+                       "parameters, buffers and tunables need a name. Fix: begin it with a letter");
   parser_name_text(p, *number, name);
   return true;
 }
@@ -40,7 +40,7 @@ static bool read_params(parser *p) {
     uint32_t number;
     char name[LIMIT_NAME + 1];
     vyre_type type;
-    if (!read_declared_name(p, &number, name) || !parser_expect(p, TOKEN_COLON, "`:`") ||
+    if (!parser_declared_name(p, &number, name) || !parser_expect(p, TOKEN_COLON, "`:`") ||
         !parser_type(p, &type))
       return false;
     parser_bind(p, number, NAME_PARAM, type, vyre_build_param(p->builder, name, type));
@@ -67,8 +67,8 @@ static bool read_program(parser *p) {
   parser_comments_before(p, COMMENT_BEFORE_ITEM, 0, true);
   if (!read_params(p)) return false;
   if (parser_take_word(p, WORD_FAST)) {
-    if (!parser_expect(p, TOKEN_LPAREN, "`(`") ||
-        !expression_read_u32(p, "a number of ULP", &ulp) || !parser_expect(p, TOKEN_RPAREN, "`)`"))
+    if (!parser_expect(p, TOKEN_LPAREN, "`(`") || !parser_u32(p, "a number of ULP", &ulp) ||
+        !parser_expect(p, TOKEN_RPAREN, "`)`"))
       return false;
     vyre_build_fast(p->builder, ulp);
   }
@@ -113,7 +113,7 @@ static bool read_buffer(parser *p, bool is_transient) {
   uint32_t offset = p->token.offset;
   parser_comments_before(p, COMMENT_BEFORE_ITEM, p->items, true);
   parser_next(p);
-  if (!read_declared_name(p, &number, name)) return false;
+  if (!parser_declared_name(p, &number, name)) return false;
   uint32_t index = p->buffers++;
   if (!parser_expect(p, TOKEN_COLON, "`:`") || !parser_type(p, &type) || !read_length(p, &length))
     return false;
@@ -154,14 +154,14 @@ static bool read_grid(parser *p, uint32_t *rank, ref *extents) {
   return true;
 }
 
-static bool read_workgroup(parser *p, uint32_t *workgroup) {
-  workgroup[0] = TEXT_WORKGROUP;
-  workgroup[1] = workgroup[2] = 1;
+static bool read_workgroup(parser *p, ref *workgroup) {
+  workgroup[0] = vyre_build_u32(p->builder, TEXT_WORKGROUP);
+  workgroup[1] = workgroup[2] = vyre_build_u32(p->builder, 1);
   if (!parser_take_word(p, WORD_WORKGROUP)) return true;
   if (!parser_expect(p, TOKEN_LPAREN, "`(`")) return false;
   for (int i = 0;; i++) {
     parser_skip_newlines(p);
-    if (!expression_read_u32(p, "a number of invocations", &workgroup[i])) return false;
+    if (!parser_number(p, "a number of invocations", &workgroup[i])) return false;
     parser_skip_newlines(p);
     if (p->token.kind != TOKEN_COMMA || i == 2) break;
     parser_next(p);
@@ -191,8 +191,8 @@ static void end_header(parser *p) {
 }
 
 static bool read_region(parser *p) {
-  uint32_t offset = p->token.offset, rank = 0, workgroup[3];
-  ref extents[3] = {0};
+  uint32_t offset = p->token.offset, rank = 0;
+  ref extents[3] = {0}, workgroup[3];
   char name[LIMIT_NAME + 1];
   if (p->in_header) end_header(p);
   parser_comments_before(p, COMMENT_BEFORE_ITEM, p->items, true);
@@ -208,7 +208,7 @@ static bool read_region(parser *p) {
   size_t scope = p->scope.count;
   if (!read_grid(p, &rank, extents) || !read_workgroup(p, workgroup)) return false;
   parser_end_scope(p, scope);
-  vyre_build_grid(p->builder, rank, extents, workgroup);
+  vyre_build_grid_of(p->builder, rank, extents, workgroup);
   if (p->token.kind != TOKEN_LBRACE)
     return parser_fail_expected(p, "`{`", "open the region's body on this line");
   parser_comments_before(p, COMMENT_BEFORE_ITEM, p->items, false);
@@ -229,6 +229,13 @@ static bool read_declaration(parser *p) {
   case WORD_TRANSIENT:
     if (is_late) break;
     return read_buffer(p, w == WORD_TRANSIENT);
+  case WORD_TUNABLE:
+    if (is_late) break;
+    if (p->buffers || first > 1)
+      return parser_fail(p, TEXT_P014, p->token.offset,
+                         "a tunable stands after a buffer. Fix: declare it right after the "
+                         "program's line");
+    return parser_tunable(p);
   case WORD_LET:
     if (is_late) break;
     parser_comments_before(p, COMMENT_BEFORE_OP, first, true);
@@ -238,9 +245,10 @@ static bool read_declaration(parser *p) {
     return parser_fail(p, TEXT_P014, p->token.offset,
                        "a second program begins here. Fix: put it into a text of its own");
   default:
-    return parser_fail_expected(p, "a declaration",
-                                "declare a buffer, transient or region; statements stand inside "
-                                "a region");
+    return parser_fail_expected(
+        p, "a declaration",
+        "declare a tunable, buffer, transient or region; statements stand inside "
+        "a region");
   }
   return parser_fail(p, TEXT_P014, p->token.offset,
                      "this stands after a region. Fix: declare it before the first region");
@@ -258,7 +266,7 @@ static bool read_text(parser *p) {
     if (!read_declaration(p)) return false;
   }
   parser_comments_before(p, COMMENT_BEFORE_ITEM, p->items, true);
-  return p->status == VYRE_OK;
+  return parser_all_given(p) && p->status == VYRE_OK;
 }
 
 static void parser_fini(parser *p) {
@@ -285,6 +293,11 @@ static vyre_status finish(parser *p, vyre_program **out) {
 vyre_status vyre_program_parse(const char *text, size_t size, const char *name, vyre_program **out,
                                vyre_error *error) {
   FPENV_SCOPE;
+  return text_parse(text, size, name, NULL, 0, out, error);
+}
+
+vyre_status text_parse(const char *text, size_t size, const char *name, const tunable_given *given,
+                       uint32_t given_count, vyre_program **out, vyre_error *error) {
   if (!out || (!text && size))
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "vyre_program_parse was called with NULL. Fix: pass the text and where the "
@@ -298,7 +311,12 @@ vyre_status vyre_program_parse(const char *text, size_t size, const char *name, 
     error_code(error, text_rules[TEXT_P004].code);
     return text_rules[TEXT_P004].status;
   }
-  parser p = {.text = text ? text : "", .file = name, .size = (uint32_t)size, .error = error};
+  parser p = {.text = text ? text : "",
+              .file = name,
+              .size = (uint32_t)size,
+              .given = given,
+              .given_count = given_count,
+              .error = error};
   if (!symbols_init(&p.symbols)) parser_fail_memory(&p);
   if (p.status == VYRE_OK) read_text(&p);
   vyre_status status = p.status == VYRE_OK ? finish(&p, out) : p.status;

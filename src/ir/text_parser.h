@@ -96,6 +96,8 @@ typedef struct parser {
   bool has_scanned; // buffers further down are known
   bool has_code;    // in a region: something after the shared arrays
 
+  const struct tunable_given *given; // values for tunables; borrowed
+  uint32_t given_count;
   vyre_builder *builder;
   vyre_status status;
   vyre_error *error;
@@ -142,12 +144,24 @@ void expression_demand(parser *p, uint32_t root, vyre_type type);
 // Gives numbers their types and builds the nodes, in order.
 bool expression_emit(parser *p);
 ref expression_result(const parser *p, uint32_t node);
-bool expression_read_u32(parser *p, const char *wanted, uint32_t *out); // a plain number
+// The nodes as the terms of a formula, at most LIMIT_TERMS, in place of building them.
+bool expression_terms(parser *p, formula_term *terms, uint32_t *count);
+
+// ---- text_tunable.c -----------------------------------------------------------------------------
+
+bool parser_u32(parser *p, const char *wanted, uint32_t *out); // a plain number
+// A number or a formula of tunables, as a value for vyre_build_grid_of and its like.
+bool parser_number(parser *p, const char *wanted, ref *out);
+bool parser_tunable(parser *p);   // a declaration, from its word on
+bool parser_all_given(parser *p); // every value that was given has found its tunable
 
 // ---- text_stmt.c --------------------------------------------------------------------------------
 
 // Reads `name` where one is declared, without declaring it yet.
 bool parser_new_name(parser *p, uint32_t *symbol, uint32_t *offset);
+// The same for parameters, buffers and tunables, which cannot do without one; `name` has
+// LIMIT_NAME + 1 bytes.
+bool parser_declared_name(parser *p, uint32_t *symbol, char *name);
 void parser_bind(parser *p, uint32_t symbol, name_kind kind, vyre_type type, uint32_t at);
 void parser_end_scope(parser *p, size_t count);
 // The name without its `$`, in `buffer` of LIMIT_NAME + 1 bytes.

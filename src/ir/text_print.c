@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "ir/limits.h"
+#include "ir/tunable.h"
 
 #include <string.h>
 
@@ -173,7 +174,6 @@ static void put_else(printer *pr, uint32_t op) {
 }
 
 static void put_for(printer *pr, uint32_t op) {
-  const inst *in = &pr->program->code[op];
   line_begin(pr, op);
   expression_infer(pr, op, true);
   size_t scope = pr->scope.count;
@@ -185,7 +185,7 @@ static void put_for(printer *pr, uint32_t op) {
   expression_put_operand(pr, op, 0);
   line_puts(pr, "..");
   expression_put_operand(pr, op, 1);
-  if (pr->program->consts[ref_index(in->arg[2])].bits != 1) {
+  if (expression_has_step(pr, op)) {
     line_puts(pr, " by ");
     expression_put_operand(pr, op, 2);
   }
@@ -278,7 +278,9 @@ static void put_var(printer *pr, uint32_t op) {
     line_puts(pr, " = ");
     expression_put_operand(pr, op, 0);
   } else {
-    strbuf_printf(&pr->line, "[%u]", in->arg[0]);
+    line_puts(pr, "[");
+    formula_put_or_number(pr, USE_ARRAY, op, 0, in->arg[0]);
+    line_puts(pr, "]");
   }
   line_put(pr, comment_after_op(pr, op));
 }
@@ -378,6 +380,7 @@ static void put_program(printer *pr) {
   line_puts(pr, ")");
   if (p->fast_ulp) strbuf_printf(&pr->line, " fast(%u)", p->fast_ulp);
   line_put(pr, comment_after_item(pr));
+  for (uint32_t i = 0; i < p->tunable_count; i++) tunable_put_declaration(pr, i);
   // All names of buffers are taken from the start: a length may mention one further down.
   for (uint32_t i = 0; i < p->buffer_count; i++)
     pr->buffer_numbers[i] = name_declare(pr, p->buffers[i].name);
@@ -392,7 +395,7 @@ static void put_buffer(printer *pr, uint32_t index) {
   line_puts(pr, ": ");
   line_puts(pr, type_table[b->type].name);
   line_puts(pr, "[");
-  if (b->length) expression_put_extent(pr, b->length);
+  if (b->length) expression_put_extent(pr, b->length, USE_LENGTH, index, 0);
   line_puts(pr, "]");
   if (!b->is_transient) line_puts(pr, accesses[b->access]);
   line_put(pr, comment_after_item(pr));
@@ -425,7 +428,27 @@ static void put_header(printer *pr) {
   scope_end(pr, scope);
 }
 
-static void put_region_head(printer *pr, const region *r) {
+static void put_workgroup(printer *pr, uint32_t index) {
+  const region *r = &pr->program->regions[index];
+  const uint32_t *w = r->workgroup, usual[3] = {TEXT_WORKGROUP, 1, 1};
+  uint32_t last = 0;
+  bool is_usual = true;
+  for (uint32_t i = 0; i < 3; i++) {
+    if (w[i] == usual[i] && !tunable_find_use(pr->program, USE_WORKGROUP, index, i)) continue;
+    is_usual = false;
+    last = i;
+  }
+  if (is_usual) return;
+  if (last + 1 < r->rank) last = r->rank - 1;
+  for (uint32_t i = 0; i <= last; i++) {
+    line_puts(pr, i ? ", " : " workgroup(");
+    formula_put_or_number(pr, USE_WORKGROUP, index, i, w[i]);
+  }
+  line_puts(pr, ")");
+}
+
+static void put_region_head(printer *pr, uint32_t index) {
+  const region *r = &pr->program->regions[index];
   pr->wants_blank = true;
   comments_before_item(pr);
   line_puts(pr, "region ");
@@ -440,25 +463,20 @@ static void put_region_head(printer *pr, const region *r) {
   for (uint32_t i = 0; i < r->rank; i++) {
     if (i) line_puts(pr, ", ");
     if (i) line_break_after(pr, 0);
-    expression_put_extent(pr, r->grid[i]);
+    expression_put_extent(pr, r->grid[i], USE_GRID, index, i);
   }
   line_puts(pr, ")");
   scope_end(pr, scope);
-  const uint32_t *w = r->workgroup;
-  if (w[0] != TEXT_WORKGROUP || w[1] != 1 || w[2] != 1) {
-    strbuf_printf(&pr->line, " workgroup(%u", w[0]);
-    if (r->rank > 1 || w[1] != 1 || w[2] != 1) strbuf_printf(&pr->line, ", %u", w[1]);
-    if (r->rank > 2 || w[2] != 1) strbuf_printf(&pr->line, ", %u", w[2]);
-    strbuf_putc(&pr->line, ')');
-  }
+  put_workgroup(pr, index);
   line_puts(pr, " {");
   line_put(pr, comment_after_item(pr));
   pr->is_after_open = true;
 }
 
-static void put_region(printer *pr, const region *r) {
+static void put_region(printer *pr, uint32_t index) {
+  const region *r = &pr->program->regions[index];
   pr->unnamed = 0;
-  put_region_head(pr, r);
+  put_region_head(pr, index);
   pr->indent = 1;
   size_t scope = pr->scope.count;
   for (uint32_t i = r->shared.first; i < r->shared.end; i++) {
@@ -467,7 +485,9 @@ static void put_region(printer *pr, const region *r) {
     pr->shared_numbers[i] = name_declare(pr, s->name);
     line_puts(pr, "shared ");
     name_put(pr, s->name, pr->shared_numbers[i]);
-    strbuf_printf(&pr->line, ": %s[%u]", type_table[s->type].name, s->length);
+    strbuf_printf(&pr->line, ": %s[", type_table[s->type].name);
+    formula_put_or_number(pr, USE_SHARED, i, 0, s->length);
+    line_puts(pr, "]");
     line_put(pr, comment_after_item(pr));
   }
   print_code(pr, r->body);
@@ -513,10 +533,12 @@ static bool printer_init(printer *pr) {
   pr->param_numbers = calloc(p->param_count + 1u, sizeof(uint32_t));
   pr->buffer_numbers = calloc(p->buffer_count + 1u, sizeof(uint32_t));
   pr->shared_numbers = calloc(p->shared_count + 1u, sizeof(uint32_t));
+  pr->tunable_numbers = calloc(p->tunable_count + 1u, sizeof(uint32_t));
   pr->number_at = calloc(p->const_count + 1u, sizeof(uint32_t));
   pr->number_size = calloc(p->const_count + 1u, sizeof(uint32_t));
   return symbols_init(&pr->symbols) && pr->ops && pr->param_numbers && pr->buffer_numbers &&
-         pr->shared_numbers && pr->number_at && pr->number_size && sort_comments(pr);
+         pr->shared_numbers && pr->tunable_numbers && pr->number_at && pr->number_size &&
+         sort_comments(pr);
 }
 
 static void printer_fini(printer *pr) {
@@ -535,16 +557,17 @@ static void printer_fini(printer *pr) {
   free(pr->param_numbers);
   free(pr->buffer_numbers);
   free(pr->shared_numbers);
+  free(pr->tunable_numbers);
   free(pr->number_at);
   free(pr->number_size);
 }
 
 static void print_program(printer *pr) {
   count_uses(pr);
+  tunable_mark_operands(pr);
   put_program(pr);
   put_header(pr);
-  for (uint32_t i = 0; i < pr->program->region_count && !pr->failed; i++)
-    put_region(pr, &pr->program->regions[i]);
+  for (uint32_t i = 0; i < pr->program->region_count && !pr->failed; i++) put_region(pr, i);
   comments_before_item(pr);
 }
 

@@ -5,6 +5,7 @@
 // gives the same order. So the types of numbers are found as the parser finds them, by one walk
 // forwards over the stretch and one backwards.
 #include "ir/text_printer.h"
+#include "ir/tunable.h"
 
 #include <string.h>
 
@@ -88,24 +89,37 @@ bool expression_needs_parens(const vyre_program *p, uint32_t op, int slot, uint3
   return is_bitwise(p, op) || is_bitwise(p, operand);
 }
 
+static bool is_tunable(const printer *pr, uint32_t op, int slot) {
+  return pr->ops[op].tunables >> slot & 1;
+}
+
+bool expression_has_step(const printer *pr, uint32_t op) {
+  const inst *in = &pr->program->code[op];
+  return is_tunable(pr, op, 2) || pr->program->consts[ref_index(in->arg[2])].bits != 1;
+}
+
 // A for that counts by one does not say so.
-static bool is_printed(const vyre_program *p, const inst *in, int slot) {
+static bool is_printed(const printer *pr, uint32_t op, int slot) {
+  const inst *in = &pr->program->code[op];
   return op_table[in->op].operands[slot] == 'v' &&
-         !(in->op == VYRE_OP_FOR && slot == 2 && p->consts[ref_index(in->arg[2])].bits == 1);
+         !(in->op == VYRE_OP_FOR && slot == 2 && !expression_has_step(pr, op));
 }
 
 // ---- types of numbers ---------------------------------------------------------------------------
 
-static bool is_known(const printer *pr, ref r) {
+static bool is_known(const printer *pr, uint32_t op, int slot) {
+  ref r = pr->program->code[op].arg[slot];
+  if (is_tunable(pr, op, slot)) return true;
   if (!ref_is_const(r)) return !(pr->ops[r].flags & OP_INLINE) || (pr->ops[r].flags & OP_KNOWN);
   const constant *c = &pr->program->consts[ref_index(r)];
   return literal_tells_type((vyre_type)c->type, c->bits);
 }
 
-static bool is_group_known(const printer *pr, const inst *in) {
+static bool is_group_known(const printer *pr, uint32_t op) {
+  const inst *in = &pr->program->code[op];
   for (int k = 0; k < op_table[in->op].operand_count; k++)
-    if (is_printed(pr->program, in, k) && text_slot_demand((vyre_op)in->op, k) == DEMAND_GROUP &&
-        is_known(pr, in->arg[k]))
+    if (is_printed(pr, op, k) && text_slot_demand((vyre_op)in->op, k) == DEMAND_GROUP &&
+        is_known(pr, op, k))
       return true;
   return false;
 }
@@ -123,9 +137,9 @@ static void hand_down(printer *pr, uint32_t op) {
   // One suffix tells the type of the whole group.
   bool group_needs = text_result_in_group((vyre_op)in->op)
                          ? !(pr->ops[op].flags & OP_KNOWN) && (pr->ops[op].flags & OP_NEEDS)
-                         : !is_group_known(pr, in);
+                         : !is_group_known(pr, op);
   for (int k = 0; k < op_table[in->op].operand_count; k++) {
-    if (!is_printed(pr->program, in, k) || is_known(pr, in->arg[k])) continue;
+    if (!is_printed(pr, op, k) || is_known(pr, op, k)) continue;
     switch (text_slot_demand((vyre_op)in->op, k)) {
     case DEMAND_NONE: need_suffix(pr, op, k); break;
     case DEMAND_INDEX:
@@ -145,7 +159,7 @@ void expression_infer(printer *pr, uint32_t op, bool is_typed) {
   uint32_t first = pr->ops[op].first;
   for (uint32_t i = first; i <= op; i++) {
     const inst *in = &pr->program->code[i];
-    if (!text_result_in_group((vyre_op)in->op) || is_group_known(pr, in))
+    if (!text_result_in_group((vyre_op)in->op) || is_group_known(pr, i))
       pr->ops[i].flags |= OP_KNOWN;
   }
   if (!is_typed) pr->ops[op].flags |= OP_NEEDS;
@@ -271,7 +285,9 @@ static void put_operation(printer *pr, uint32_t op) {
 static void put_operand(printer *pr, uint32_t op, int slot) {
   const inst *in = &pr->program->code[op];
   ref r = in->arg[slot];
-  if (ref_is_const(r)) {
+  if (is_tunable(pr, op, slot)) {
+    tunable_put_operand(pr, USE_OPERAND, op, (uint32_t)slot);
+  } else if (ref_is_const(r)) {
     bool is_bits = in->op == VYRE_OP_AND || in->op == VYRE_OP_OR || in->op == VYRE_OP_XOR;
     put_constant(pr, r, pr->ops[op].suffixes >> slot & 1, is_bits);
   } else if (!(pr->ops[r].flags & OP_INLINE)) {
@@ -315,9 +331,11 @@ void expression_put_element(printer *pr, uint32_t op) {
   put_items(pr);
 }
 
-void expression_put_extent(printer *pr, ref r) {
+void expression_put_extent(printer *pr, ref r, use_kind kind, uint32_t at, uint32_t slot) {
   bool is_default = ref_type(pr->program, r) == VYRE_U32;
-  if (ref_is_const(r)) {
+  if (ref_is_const(r) && tunable_find_use(pr->program, kind, at, slot)) {
+    tunable_put_operand(pr, kind, at, slot);
+  } else if (ref_is_const(r)) {
     put_constant(pr, r, !is_default, false);
   } else if (!(pr->ops[r].flags & OP_INLINE)) {
     name_put_op(pr, r);

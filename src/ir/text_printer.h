@@ -28,6 +28,7 @@ typedef struct op_state {
   uint8_t uses;     // 0, 1, or 2 for more
   uint8_t flags;    // OP_*
   uint8_t suffixes; // bit k: the constant in slot k needs its suffix
+  uint8_t tunables; // bit k: what stands in slot k is a tunable
 } op_state;
 
 typedef struct print_item { // a part of an expression that is still to be written
@@ -78,7 +79,7 @@ typedef struct printer {
   vec(uint32_t) scope;
   vec(print_block) blocks;
   uint32_t unnamed; // numbers given to unnamed values
-  uint32_t *param_numbers, *buffer_numbers, *shared_numbers;
+  uint32_t *param_numbers, *buffer_numbers, *shared_numbers, *tunable_numbers;
 
   op_state *ops;
   vec(uint32_t) stack; // operations that wait; the first `stack_done` are printed
@@ -117,12 +118,23 @@ void scope_end(printer *pr, size_t count);
 // Whether the operation's own text nests, and its operand needs parentheses.
 unsigned expression_nesting(const vyre_program *p, uint32_t op);
 bool expression_needs_parens(const vyre_program *p, uint32_t op, int slot, uint32_t operand);
+bool expression_has_step(const printer *pr, uint32_t op); // a for says by what it counts
 // Finds out which numbers need a suffix. `is_typed`: the place tells the type of the whole.
 void expression_infer(printer *pr, uint32_t op, bool is_typed);
 void expression_put(printer *pr, uint32_t op);
 void expression_put_operand(printer *pr, uint32_t op, int slot);
 void expression_put_element(printer *pr, uint32_t op); // `x[i]` of a load or store
-// A value outside of code: a constant, a name or an expression, where u32 is the default.
-void expression_put_extent(printer *pr, ref r);
+// A value outside of code: a constant, a name or an expression, where u32 is the default; of a
+// buffer (USE_LENGTH) or a region's grid.
+void expression_put_extent(printer *pr, ref r, use_kind kind, uint32_t at, uint32_t slot);
+
+// ---- text_print_tunable.c -----------------------------------------------------------------------
+
+void tunable_put_declaration(printer *pr, uint32_t number);
+void tunable_mark_operands(printer *pr);
+// The name of the tunable that stands at a place.
+void tunable_put_operand(printer *pr, use_kind kind, uint32_t at, uint32_t slot);
+// A workgroup's size or an array's length.
+void formula_put_or_number(printer *pr, use_kind kind, uint32_t at, uint32_t slot, uint32_t number);
 
 #endif

@@ -67,11 +67,11 @@ bool parser_type(parser *p, vyre_type *type) {
   return true;
 }
 
-static bool parser_array_type(parser *p, vyre_type *type, uint32_t *length) {
+static bool parser_array_type(parser *p, vyre_type *type, ref *length) {
   *length = 0;
   return parser_expect(p, TOKEN_COLON, "`:`") && parser_type(p, type) &&
          parser_expect(p, TOKEN_LBRACKET, "`[`") &&
-         expression_read_u32(p, "the number of elements", length) &&
+         parser_number(p, "the number of elements", length) &&
          parser_expect(p, TOKEN_RBRACKET, "`]`");
 }
 
@@ -178,11 +178,11 @@ static bool read_array(parser *p) {
   parser_next(p);
   if (!parser_new_name(p, &number, &offset) || !parser_array_type(p, &type, &length)) return false;
   builder_at(p->builder, offset);
-  inst in = {.op = VYRE_OP_ARRAY, .type = (uint8_t)type, .arg = {length}};
-  ref array = builder_emit(p->builder, &in);
-  if (!array) return false;
-  parser_name_value(p, array, number);
-  parser_bind(p, number, NAME_MEMORY, type, MEM_REF(MEM_PRIVATE, array));
+  uint32_t before = code_count(p);
+  vyre_mem array = vyre_build_array_of(p->builder, NULL, type, length);
+  if (code_count(p) == before) return false;
+  parser_name_value(p, before, number);
+  parser_bind(p, number, NAME_MEMORY, type, array.id);
   return true;
 }
 
@@ -197,7 +197,7 @@ static bool read_shared(parser *p) {
   parser_next(p);
   if (!parser_new_name(p, &number, &offset) || !parser_array_type(p, &type, &length)) return false;
   char name[LIMIT_NAME + 1];
-  vyre_mem made = vyre_build_shared(p->builder, parser_name_text(p, number, name), type, length);
+  vyre_mem made = vyre_build_shared_of(p->builder, parser_name_text(p, number, name), type, length);
   parser_bind(p, number, NAME_MEMORY, type, made.id);
   return parser_end_item(p);
 }
@@ -207,9 +207,10 @@ static bool fail_not_assignable(parser *p, uint32_t number, uint32_t offset) {
   int shown = s->size < 40 ? (int)s->size : 40;
   if (s->kind == NAME_NONE) return parser_fail_unknown(p, TEXT_P030, number, offset);
   return parser_fail(p, TEXT_P032, offset, "`%.*s` cannot be assigned to. Fix: %s", shown, s->text,
-                     s->kind == NAME_MEMORY  ? "name the element, as in x[i] = v"
-                     : s->kind == NAME_PARAM ? "copy the parameter into a `var`"
-                                             : "declare it with `var` instead of `let`");
+                     s->kind == NAME_MEMORY    ? "name the element, as in x[i] = v"
+                     : s->kind == NAME_PARAM   ? "copy the parameter into a `var`"
+                     : s->kind == NAME_TUNABLE ? "copy the tunable into a `var`"
+                                               : "declare it with `var` instead of `let`");
 }
 
 // After what is assigned to.

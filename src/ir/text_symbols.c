@@ -55,6 +55,8 @@ static const known_word known_words[] = {
     {"read", WORD_READ, 0, 0, 0},
     {"write", WORD_WRITE, 0, 0, 0},
     {"readwrite", WORD_READWRITE, 0, 0, 0},
+    {"tunable", WORD_TUNABLE, 0, 0, 0},
+    {"where", WORD_WHERE, 0, 0, 0},
     {"as_i8", 0, VYRE_OP_BITCAST, VYRE_I8, 0},
     {"as_u8", 0, VYRE_OP_BITCAST, VYRE_U8, 0},
     {"as_i16", 0, VYRE_OP_BITCAST, VYRE_I16, 0},

@@ -41,6 +41,8 @@ typedef enum word {
   WORD_READ,
   WORD_WRITE,
   WORD_READWRITE,
+  WORD_TUNABLE,
+  WORD_WHERE,
 } word;
 
 static inline bool word_is_reserved(unsigned w) {
@@ -49,10 +51,11 @@ static inline bool word_is_reserved(unsigned w) {
 
 typedef enum name_kind {
   NAME_NONE,
-  NAME_VALUE,  // `at` is the value
-  NAME_VAR,    // `at` is the variable
-  NAME_PARAM,  // `at` is the parameter's number
-  NAME_MEMORY, // `at` is the memory reference
+  NAME_VALUE,   // `at` is the value
+  NAME_VAR,     // `at` is the variable
+  NAME_PARAM,   // `at` is the parameter's number
+  NAME_MEMORY,  // `at` is the memory reference
+  NAME_TUNABLE, // `at` is the builder's reference to it
 } name_kind;
 
 typedef struct symbol {

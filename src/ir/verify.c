@@ -26,8 +26,13 @@ static vyre_status refuse(vyre_error *error, verify_code code, const char *forma
 static vyre_status refuse(vyre_error *error, verify_code code, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  error_setv(error, VYRE_ERROR_VERIFY, format, args);
+  verify_refuse(error, code, format, args);
   va_end(args);
+  return VYRE_ERROR_VERIFY;
+}
+
+vyre_status verify_refuse(vyre_error *error, verify_code code, const char *format, va_list args) {
+  error_setv(error, VYRE_ERROR_VERIFY, format, args);
   error_code(error, verify_rules[code].code);
   return VYRE_ERROR_VERIFY;
 }
@@ -712,6 +717,7 @@ static vyre_status check_interface_names(const vyre_program *p, const char **scr
   size_t count = 0;
   for (uint32_t i = 0; i < p->param_count; i++) scratch[count++] = p->params[i].name;
   for (uint32_t i = 0; i < p->buffer_count; i++) scratch[count++] = p->buffers[i].name;
+  for (uint32_t i = 0; i < p->tunable_count; i++) scratch[count++] = p->tunables[i].name;
   status = check_names(scratch, count, error);
   if (status != VYRE_OK) return status;
   for (uint32_t i = 0; i < p->region_count; i++) scratch[i] = p->regions[i].name;
@@ -743,6 +749,7 @@ static vyre_status check_limits(const vyre_program *p, vyre_error *error) {
       {"buffers", p->buffer_count, LIMIT_BUFFERS},
       {"regions", p->region_count, LIMIT_REGIONS},
       {"shared arrays", p->shared_count, LIMIT_SHARED_ARRAYS},
+      {"tunables", p->tunable_count, LIMIT_TUNABLES},
       {"ULP in `fast`", p->fast_ulp, LIMIT_FAST_ULP},
   };
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -789,7 +796,8 @@ vyre_status verify_program(vyre_program *p, uint32_t *fault, vyre_error *error) 
   vyre_status status = check_limits(p, error);
   if (status != VYRE_OK) return status;
   checker c = {.p = p, .error = error, .barrier_work = VERIFY_BARRIER_WORK};
-  size_t name_count = p->region_count + p->param_count + p->buffer_count + 1u;
+  size_t name_count =
+      (size_t)p->region_count + p->param_count + p->buffer_count + p->tunable_count + 1;
   const char **scratch = malloc(name_count * sizeof *scratch);
   c.seen = calloc(p->code_count, sizeof *c.seen);
   if (!scratch || !c.seen) {
@@ -802,6 +810,7 @@ vyre_status verify_program(vyre_program *p, uint32_t *fault, vyre_error *error) 
     if (status == VYRE_OK) status = check_code(&c, p->header, true, fault);
     for (uint32_t i = 0; i < p->region_count && status == VYRE_OK; i++)
       status = check_region(&c, &p->regions[i], fault);
+    if (status == VYRE_OK) status = verify_tunables(p, fault, error);
   }
   free(scratch);
   free(c.seen);

@@ -8,6 +8,8 @@
 
 #include "ir/program.h"
 
+#include <stdarg.h>
+
 typedef enum verify_code {
 #define RULE(code, name, text) VERIFY_##code,
 #include "ir/verify.def"
@@ -25,5 +27,11 @@ extern const verify_rule verify_rules[VERIFY_COUNT];
 vyre_status verify_link(vyre_program *program, uint32_t *fault, vyre_error *error);
 // Checks all rules on a linked program and fills what regions derive (is_elastic and the like).
 vyre_status verify_program(vyre_program *program, uint32_t *fault, vyre_error *error);
+
+// The part of it about tunables (verify_tunable.c), when the rest of the program has been checked.
+vyre_status verify_tunables(const vyre_program *program, uint32_t *fault, vyre_error *error);
+// Fills the error with the rule's code; always VYRE_ERROR_VERIFY.
+vyre_status verify_refuse(vyre_error *error, verify_code code, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0), cold));
 
 #endif

@@ -9,7 +9,9 @@
 
 #include "ir/program.h"
 
-enum { WIRE_VERSION = 1 };
+// A program without tunables is written as version 1, which every vyre reads; one with tunables as
+// version 2, which has them behind the names.
+enum { WIRE_VERSION = 1, WIRE_VERSION_TUNABLE = 2 };
 
 // Where things are in a file. All numbers of the header and the table are little-endian.
 enum {

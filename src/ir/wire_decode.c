@@ -30,6 +30,7 @@ typedef struct decoder {
   const uint8_t *file;
   uint32_t used_consts; // constants met so far; the next new one has this number
   bool is_out_of_memory;
+  bool has_tunables;
 } decoder;
 
 static void fail(cursor *in, const char *what) {
@@ -307,9 +308,8 @@ static void read_all_code(decoder *d) {
 
 // ---- names --------------------------------------------------------------------------------------
 
-static void read_names(decoder *d) {
+static void read_value_names(decoder *d) {
   vyre_program *p = d->program;
-  for (uint32_t i = 0; i < p->shared_count; i++) p->shared[i].name = read_name(&d->in);
   uint32_t count = read_count(&d->in, 2), last = 0;
   if (!count) return;
   p->names = alloc(d, p->code_count, sizeof *p->names);
@@ -325,6 +325,78 @@ static void read_names(decoder *d) {
   }
 }
 
+// ---- tunables -----------------------------------------------------------------------------------
+
+// A formula; what it means is judged by the verifier. Room for terms was made for as many as the
+// section has bytes.
+static range read_terms(decoder *d, formula_term *terms) {
+  vyre_program *p = d->program;
+  uint32_t first = p->term_count, count = read_count(&d->in, 2);
+  for (uint32_t i = 0; i < count && !d->in.fault; i++) {
+    formula_term *t = &terms[p->term_count++];
+    t->op = read_byte(&d->in);
+    if (t->op == TERM_TUNABLE) {
+      t->tunable = read_number(&d->in);
+      if (t->tunable < p->tunable_count) t->type = (uint8_t)p->tunables[t->tunable].type;
+      continue;
+    }
+    t->type = read_byte(&d->in);
+    if (t->op == VYRE_OP_NONE) t->bits = read_bits(&d->in, t->type);
+  }
+  return (range){first, p->term_count};
+}
+
+static void read_declared(decoder *d, tunable *t, formula_term *terms) {
+  t->type = (vyre_type)read_byte(&d->in);
+  t->name = read_name(&d->in);
+  t->count = read_count(&d->in, 1);
+  uint64_t *values = alloc(d, t->count, sizeof *values);
+  t->values = values;
+  if (!values) return;
+  for (uint32_t i = 0; i < t->count; i++) values[i] = read_bits(&d->in, t->type);
+  t->chosen = read_number(&d->in);
+  t->where = read_terms(d, terms);
+}
+
+static void read_uses(decoder *d, formula_term *terms) {
+  vyre_program *p = d->program;
+  uint32_t count = read_count(&d->in, 4);
+  tunable_use *uses = alloc(d, count, sizeof *uses);
+  if (!uses) return;
+  for (uint32_t i = 0; i < count && !d->in.fault; i++) {
+    uses[i].kind = read_byte(&d->in);
+    uses[i].at = read_number(&d->in);
+    uses[i].slot = read_number(&d->in);
+    uses[i].terms = read_terms(d, terms);
+  }
+  p->uses = uses;
+  p->use_count = count;
+}
+
+static void read_tunables(decoder *d) {
+  vyre_program *p = d->program;
+  size_t left = (size_t)(d->in.end - d->in.at);
+  uint32_t count = read_count(&d->in, 5);
+  if (!count) fail(&d->in, "version 2 has tunables, and there are none");
+  tunable *tunables = alloc(d, count, sizeof *tunables);
+  formula_term *terms = alloc(d, left / 2 + 1, sizeof *terms);
+  if (!tunables || !terms) return;
+  p->tunables = tunables;
+  p->terms = terms;
+  for (uint32_t i = 0; i < count && !d->in.fault && !d->is_out_of_memory; i++) {
+    p->tunable_count = i + 1; // its own condition may name it
+    read_declared(d, &tunables[i], terms);
+  }
+  if (!d->in.fault && !d->is_out_of_memory) read_uses(d, terms);
+}
+
+static void read_names(decoder *d) {
+  vyre_program *p = d->program;
+  for (uint32_t i = 0; i < p->shared_count; i++) p->shared[i].name = read_name(&d->in);
+  read_value_names(d);
+  if (d->has_tunables) read_tunables(d);
+}
+
 // ---- frame --------------------------------------------------------------------------------------
 
 #define FIX_COPY "Fix: get an unharmed copy of the file, or write it again with `vyre convert`"
@@ -338,11 +410,12 @@ static vyre_status check_header(const uint8_t *file, size_t size, vyre_error *er
     return error_set(error, VYRE_ERROR_WIRE, "the wire file is cut off after %zu bytes. %s", size,
                      FIX_COPY);
   unsigned version = file[WIRE_AT_VERSION] | (unsigned)file[WIRE_AT_VERSION + 1] << 8;
-  if (version != WIRE_VERSION)
-    return error_set(error, VYRE_ERROR_WIRE,
-                     "the wire file has version %u and this vyre reads version %d. Fix: use the "
-                     "vyre that wrote it, or convert the program to text there",
-                     version, WIRE_VERSION);
+  if (version != WIRE_VERSION && version != WIRE_VERSION_TUNABLE)
+    return error_set(
+        error, VYRE_ERROR_WIRE,
+        "the wire file has version %u and this vyre reads versions %d and %d. Fix: use "
+        "the vyre that wrote it, or convert the program to text there",
+        version, WIRE_VERSION, WIRE_VERSION_TUNABLE);
   if (file[WIRE_AT_FLAGS] || file[WIRE_AT_FLAGS + 1])
     return error_set(error, VYRE_ERROR_WIRE, "the wire file has flags that mean nothing. %s",
                      FIX_COPY);
@@ -432,6 +505,7 @@ vyre_status vyre_program_decode(const void *data, size_t size, vyre_program **ou
   if (status == VYRE_OK) status = check_sections(data, size, offsets, fingerprint, error);
   if (status != VYRE_OK) return status;
   decoder d = {.program = program_new(), .file = data};
+  d.has_tunables = d.file[WIRE_AT_VERSION] == WIRE_VERSION_TUNABLE;
   if (!d.program) return error_out_of_memory(error);
   status = read_all(&d, offsets, error);
   if (status != VYRE_OK) {

@@ -104,15 +104,18 @@ static void put_interface(sink *s, const vyre_program *p) {
   }
 }
 
+static void put_bits(sink *s, unsigned type, uint64_t bits) {
+  uint8_t *to = begin(s);
+  unsigned bytes = type < VYRE_TYPE_COUNT ? type_bytes(type) : 0;
+  for (unsigned k = 0; k < bytes; k++) *to++ = (uint8_t)(bits >> 8 * k);
+  end(s, to);
+}
+
 static void put_constants(sink *s, const vyre_program *p) {
   put_number(s, p->const_count);
   for (uint32_t i = 0; i < p->const_count; i++) {
-    const constant *c = &p->consts[i];
-    uint8_t *to = begin(s);
-    *to++ = (uint8_t)c->type;
-    unsigned bytes = c->type < VYRE_TYPE_COUNT ? type_bytes(c->type) : 0;
-    for (unsigned k = 0; k < bytes; k++) *to++ = (uint8_t)(c->bits >> 8 * k);
-    end(s, to);
+    put_byte(s, (uint8_t)p->consts[i].type);
+    put_bits(s, p->consts[i].type, p->consts[i].bits);
   }
 }
 
@@ -160,12 +163,51 @@ static void put_names(sink *s, const vyre_program *p) {
   }
 }
 
+// ---- tunables -----------------------------------------------------------------------------------
+
+static void put_terms(sink *s, const vyre_program *p, range terms) {
+  put_number(s, terms.end - terms.first);
+  for (uint32_t i = terms.first; i < terms.end; i++) {
+    const formula_term *t = &p->terms[i];
+    put_byte(s, t->op);
+    if (t->op == TERM_TUNABLE) {
+      put_number(s, t->tunable);
+      continue;
+    }
+    put_byte(s, t->type);
+    if (t->op == VYRE_OP_NONE) put_bits(s, t->type, t->bits);
+  }
+}
+
+static void put_tunables(sink *s, const vyre_program *p) {
+  put_number(s, p->tunable_count);
+  for (uint32_t i = 0; i < p->tunable_count; i++) {
+    const tunable *t = &p->tunables[i];
+    put_byte(s, (uint8_t)t->type);
+    put_name(s, t->name);
+    put_number(s, t->count);
+    for (uint32_t k = 0; k < t->count; k++) put_bits(s, t->type, t->values[k]);
+    put_number(s, t->chosen);
+    put_terms(s, p, t->where);
+  }
+  put_number(s, p->use_count);
+  for (uint32_t i = 0; i < p->use_count; i++) {
+    put_byte(s, (uint8_t)p->uses[i].kind);
+    put_number(s, p->uses[i].at);
+    put_number(s, p->uses[i].slot);
+    put_terms(s, p, p->uses[i].terms);
+  }
+}
+
 static void put_section(sink *s, const vyre_program *p, wire_section section) {
   switch (section) {
   case WIRE_INTERFACE: put_interface(s, p); break;
   case WIRE_CONSTANTS: put_constants(s, p); break;
   case WIRE_CODE: put_code(s, p); break;
-  default: put_names(s, p); break;
+  default:
+    put_names(s, p);
+    if (p->tunable_count) put_tunables(s, p);
+    break;
   }
   flush(s);
 }
@@ -242,7 +284,7 @@ vyre_status vyre_program_encode(const vyre_program *program, void **out, size_t 
                      "a lowered program has no wire form. Fix: encode the one it was made from");
   uint8_t head[WIRE_AT_SECTIONS] = {0};
   memcpy(head, wire_magic, sizeof wire_magic);
-  head[WIRE_AT_VERSION] = WIRE_VERSION;
+  head[WIRE_AT_VERSION] = program->tunable_count ? WIRE_VERSION_TUNABLE : WIRE_VERSION;
   strbuf file = {0};
   strbuf_add(&file, (const char *)head, sizeof head);
   sink s;

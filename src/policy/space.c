@@ -115,7 +115,7 @@ static bool advance(const space *s, uint16_t *row) {
 }
 
 vyre_status space_enumerate(space *s, const space_where *wheres, uint32_t where_count,
-                            vyre_error *error) {
+                            space_fits fits, void *context, vyre_error *error) {
   enum { MOST_LOOKED_AT = 1 << 28 };
   uint16_t row[SPACE_PARAMS] = {0};
   double all = 1;
@@ -126,7 +126,8 @@ vyre_status space_enumerate(space *s, const space_where *wheres, uint32_t where_
   vyre_status status = VYRE_OK;
   bool goes_on = all > 0;
   for (; goes_on && status == VYRE_OK; goes_on = advance(s, row))
-    if (holds(s, row, wheres, where_count)) status = space_add_row(s, row, error);
+    if (holds(s, row, wheres, where_count) && (!fits || fits(context, row)))
+      status = space_add_row(s, row, error);
   return status == VYRE_OK ? space_finish(s, error) : status;
 }
 

@@ -37,9 +37,11 @@ vyre_status space_add_param(space *s, const char *name, size_t size, vyre_error 
 vyre_status space_add_value(space *s, uint32_t param, const char *text, size_t size,
                             uint32_t *index, vyre_error *error);
 
-// Either all combinations for which each of the constraints holds, ...
+// Either all combinations for which each of the constraints holds, and which `fits` (may be NULL)
+// accepts, ...
+typedef bool (*space_fits)(void *context, const uint16_t *row);
 vyre_status space_enumerate(space *s, const space_where *wheres, uint32_t where_count,
-                            vyre_error *error);
+                            space_fits fits, void *context, vyre_error *error);
 // ... or a list of rows, of which each may be given once; space_finish ends it.
 vyre_status space_add_row(space *s, const uint16_t *row, vyre_error *error);
 vyre_status space_finish(space *s, vyre_error *error);

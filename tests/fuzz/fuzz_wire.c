@@ -47,7 +47,9 @@ static void check(const uint8_t *file, size_t size) {
 
 static void repair(uint8_t *file, size_t size) {
   memcpy(file + WIRE_AT_MAGIC, wire_magic, sizeof wire_magic);
-  memcpy(file + WIRE_AT_VERSION, (uint8_t[]){WIRE_VERSION, 0, 0, 0}, 4);
+  bool has_tunables = file[WIRE_AT_VERSION] == WIRE_VERSION_TUNABLE;
+  uint8_t version = has_tunables ? WIRE_VERSION_TUNABLE : WIRE_VERSION;
+  memcpy(file + WIRE_AT_VERSION, (uint8_t[]){version, 0, 0, 0}, 4);
   uint64_t left = size - WIRE_AT_SECTIONS;
   for (int i = 0; i < WIRE_SECTION_COUNT; i++) {
     uint8_t *at = file + WIRE_AT_TABLE + 8 * i;

@@ -28,7 +28,7 @@ static space make_space(void) {
       assert_int_equal(space_add_value(&s, p, text, (size_t)size, &index, &error), VYRE_OK);
     }
   }
-  assert_int_equal(space_enumerate(&s, NULL, 0, &error), VYRE_OK);
+  assert_int_equal(space_enumerate(&s, NULL, 0, NULL, NULL, &error), VYRE_OK);
   return s;
 }
 
@@ -98,7 +98,7 @@ static void all_are_asked_in_the_end(void **state) {
     for (int v = 0; v < 3; v++)
       assert_int_equal(space_add_value(&s, p, values[v], 1, &index, &error), VYRE_OK);
   }
-  assert_int_equal(space_enumerate(&s, NULL, 0, &error), VYRE_OK);
+  assert_int_equal(space_enumerate(&s, NULL, 0, NULL, NULL, &error), VYRE_OK);
   for (int k = 0; k < SEARCH_STRATEGIES; k++) {
     search *it = search_new(&s, &(search_options){.strategy = (search_strategy)k});
     uint32_t config, count = 0;

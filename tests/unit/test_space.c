@@ -134,7 +134,7 @@ static void all_that_satisfies_is_there_once(void **state) {
   assert_true(s.params[0].is_numeric);
   assert_false(s.params[1].is_numeric);
   assert_int_equal(space_where_parse(text, strlen(text), find_in_space, &s, &w, &error), VYRE_OK);
-  assert_int_equal(space_enumerate(&s, &w, 1, &error), VYRE_OK);
+  assert_int_equal(space_enumerate(&s, &w, 1, NULL, NULL, &error), VYRE_OK);
   assert_int_equal(s.count, 2 * (3 + 2 + 1));
   for (uint32_t i = 0; i < s.count; i++) {
     const uint16_t *row = space_row(&s, i);
@@ -154,7 +154,7 @@ static void nothing_is_no_space(void **state) {
   vyre_error error;
   add(&s, "x", (const char *const[]){"1", "2", NULL});
   assert_int_equal(space_where_parse("x > 2", 5, find_in_space, &s, &w, &error), VYRE_OK);
-  assert_int_not_equal(space_enumerate(&s, &w, 1, &error), VYRE_OK);
+  assert_int_not_equal(space_enumerate(&s, &w, 1, NULL, NULL, &error), VYRE_OK);
   space_where_fini(&w);
   space_fini(&s);
 }
@@ -171,7 +171,7 @@ static void features_are_between_0_and_1(void **state) {
   add(&s, "flag", (const char *const[]){"0", "1", NULL});
   add(&s, "one", (const char *const[]){"7", NULL});
   add(&s, "kind", (const char *const[]){"a", "b", "c", NULL});
-  assert_int_equal(space_enumerate(&s, NULL, 0, &error), VYRE_OK);
+  assert_int_equal(space_enumerate(&s, NULL, 0, NULL, NULL, &error), VYRE_OK);
   for (uint32_t i = 0; i < s.count; i++) all[i] = i;
   uint32_t count = space_features(&s, all, s.count, 8, &rows, of);
   assert_int_equal(count, 2 + 1 + 3);

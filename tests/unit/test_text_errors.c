@@ -23,6 +23,8 @@ typedef struct wrong_text {
   const char *advice; // a part of the message
 } wrong_text;
 
+#define TUNED(lines) "program p(n: u32)\n" lines "region r grid(1) { }\n"
+
 static const wrong_text wrong_texts[] = {
     // Characters
     {"P001", "x[0] = ^@a\n", "`@` means nothing here"},
@@ -208,6 +210,40 @@ static const wrong_text wrong_texts[] = {
     {"P054", "c[0] = ^~c[1]\n", "write `!x`"},
     {"P054", "c[0] = h[0] ^&& h[1]\n", "write `&` for the bits"},
     {"P054", "c[0] = h[0] ^|| h[1]\n", "write `|` for the bits"},
+
+    // Tunables
+    {"P003", TUNED("tunable ^$1: u32 in (1)\n"), "need a name"},
+    {"P010", TUNED("tunable T: u32 ^(1)\n"), "`in` was expected"},
+    {"P010", TUNED("tunable T: u32 in (1 ^2)\n"), "`)` was expected"},
+    {"P011", TUNED("tunable T: u32 in (^)\n"), "a value was expected"},
+    {"P014", TUNED("buffer x: u32[] read\n^tunable T: u32 in (1)\n"), "right after the program"},
+    {"P014", TUNED("let k = 1u32\n^tunable T: u32 in (1)\n"), "right after the program"},
+    {"P014", "program p()\nregion r grid(1) { }\n^tunable T: u32 in (1)\n",
+     "before the first region"},
+    {"P031", TUNED("tunable T: u32 in (1)\ntunable ^T: u32 in (1)\n"), "already declared"},
+    {"P032", "program p()\ntunable T: u32 in (1)\nregion r grid(1) {\n ^T = 2\n}\n",
+     "into a `var`"},
+    {"P051", TUNED("tunable T: u32 in (^1.5)\n"), "without point"},
+    {"P052", TUNED("tunable T: u8 in (^256)\n"), "out of the range"},
+    {"P055", TUNED("tunable T: u32 in (^1u8)\n"), "u8, and u32 is needed"},
+    {"P055", TUNED("tunable T: u32 in (^1 + 1)\n"), "write a number"},
+    {"P055", TUNED("tunable T: u32 in (1)\ntunable U: u32 in (^T)\n"), "write a number"},
+    {"P055", TUNED("tunable T: u32 in (1) where ^T + 1\n"), "u32, and bool is needed"},
+    {"P055", TUNED("tunable T: u32 in (1) where T ^== 1u8\n"), "arithmetic on one type"},
+    {"P055", TUNED("tunable T: u32 in (1) where ^sin(1.0f32) < 1.0\n"), "arithmetic on one type"},
+    {"P055", TUNED("tunable T: u32 in (1) where ^n < T\n"), "arithmetic on one type"},
+    {"P030", TUNED("tunable T: u32 in (1) where T < ^U\ntunable U: u32 in (2)\n"),
+     "is not declared"},
+    {"P055", "program p()\ntunable T: u8 in (1)\nregion r grid(1) workgroup(^T) { }\n",
+     "u8, and u32"},
+    {"P055",
+     "program p()\ntunable T: u32 in (1)\nregion r grid(1) {\n let k = T\n array t: u32[^k]\n}\n",
+     "not known when the text is read"},
+    {"P054", TUNED("tunable T: u32 in (1) where ^!T\n"), "write `~x`"},
+    {"P056", TUNED("tunable T: u32 = ^3 in (1, 2)\n"), "write one that is"},
+    {"V100", TUNED("^tunable T: u32 in (1, 1)\n"), "remove one"},
+    {"V101", TUNED("^tunable T: u32 in (1, 2) where T > 1\n"), "choose others"},
+    {"P031", TUNED("tunable T: u32 in (1)\nbuffer ^T: u32[] read\n"), "already declared"},
 
     // The verifier's, at the place of the operation or declaration
     {"V020", "x[0] = a ^+ h[0]\n", "f32 and u32"},

@@ -17,10 +17,12 @@
 
 #if FAILING_MALLOC
 static const char text[] =
-    "// c\nprogram p(a: f32, n: u32)\nlet m = n * n\nbuffer x: f32[m] readwrite // c\n"
+    "// c\nprogram p(a: f32, n: u32)\ntunable T: u32 in (4, 8) where T * T <= 16\nlet m = n * "
+    "n\nbuffer x: f32[m] readwrite // c\n"
     "buffer y: f32[m + len(z)] read\nbuffer z: u32[] readwrite\n\n"
-    "region r grid(let h = n / 2; h, h) {\n  shared s: f32[4]\n\n  // c\n  let i = global_id.x\n"
-    "  var v: f32 = 1.5e-3\n  for k in 0..n by 2 {\n    if x[k] < 0.1 && k != 3 {\n"
+    "region r grid(let h = n / 2; h, h) {\n  shared s: f32[T * T]\n\n  // c\n  let i = "
+    "global_id.x\n"
+    "  var v: f32 = 1.5e-3\n  for k in 0..n by T {\n    if x[k] < 0.1 && k != 3 {\n"
     "      v = fma(v, -x[i + k], 2.0) // c\n    } else if k == 7 {\n      break\n    }\n  }\n"
     "  while {\n    let t = y[i]\n    do t > v\n  }\n  let t = x[0]\n  let t$2 = x[1]\n"
     "  x[atomic_add(z[i], 1)] = t - t$2\n}\n";

@@ -26,8 +26,9 @@
   "const f32 0x3f800000\n" /* c1 */                                                                \
   "const bool 1\n"         /* c2 */                                                                \
   "const i64 -1\n"         /* c3 */
-#define REGION "region main 1 c0 c0 c0 64 1 1\n"
-#define BODY   START REGION "body\nshared s u32 64\nshared t f32 64\n"
+#define REGION  "region main 1 c0 c0 c0 64 1 1\n"
+#define BODY    START REGION "body\nshared s u32 64\nshared t f32 64\n"
+#define TUNABLE BODY "tunable t u32 0 4 8\nterm tunable u32 0\n"
 
 typedef struct trigger {
   verify_code code;
@@ -207,6 +208,45 @@ static const trigger triggers[] = {
     {VERIFY_V090, 1, BODY "lowered\nop div_nonzero f32 c1 c1\n"},
     {VERIFY_V090, 1, BODY "lowered\nop convert_inside f32 c0\n"},
     {VERIFY_V090, 1, BODY "lowered\nop bitcast_any f32 c0\n"},
+
+    {VERIFY_V080, 0, BODY "tunable x u32 0 4\n"},
+    {VERIFY_V081, 0, BODY "tunable a-b u32 0 4\n"},
+    {VERIFY_V100, 0, BODY "tunable t #0 0 4\n"},
+    {VERIFY_V100, 0, BODY "tunable t #77 0 4\n"},
+    {VERIFY_V100, 0, BODY "tunable t u32 0\n"},
+    {VERIFY_V100, 0, BODY "tunable t u32 1 4\n"},
+    {VERIFY_V100, 0, BODY "tunable t u32 0 4 8 4\n"},
+    {VERIFY_V100, 0, BODY "tunable t u8 0 256\n"},
+    {VERIFY_V101, 0, TUNABLE "term number u32 9\nterm gt bool\nwhere 0 0 3\n"},
+    {VERIFY_V102, 0, TUNABLE "where 0 0 1\n"},                    // no bool
+    {VERIFY_V102, 0, TUNABLE "where 0 0 2\n"},                    // past the terms
+    {VERIFY_V102, 0, TUNABLE "term gt bool\nwhere 0 0 2\n"},      // an operand is missing
+    {VERIFY_V102, 0, TUNABLE "term number u32 1\nwhere 0 0 2\n"}, // one is left over
+    {VERIFY_V102, 0, TUNABLE "term number i32 1\nterm gt bool\nwhere 0 0 3\n"},
+    {VERIFY_V102, 0, TUNABLE "term number u32 1\nterm gt u32\nwhere 0 0 3\n"},
+    {VERIFY_V102, 0, TUNABLE "term number u32 1\nterm load bool\nwhere 0 0 3\n"},
+    {VERIFY_V102, 0, TUNABLE "term number bool 1\nterm number bool 1\nterm eq bool\nwhere 0 1 4\n"},
+    {VERIFY_V102, 0, TUNABLE "term number #0 1\nterm gt bool\nwhere 0 0 3\n"},
+    {VERIFY_V102, 0, TUNABLE "term number u8 256\nterm gt bool\nwhere 0 0 3\n"},
+    {VERIFY_V102, 0, TUNABLE "term tunable u32 1\nterm eq bool\nwhere 0 0 3\ntunable u u32 0 4\n"},
+    {VERIFY_V102, 0, TUNABLE "use 4 0 0 0 0\n"},
+    {VERIFY_V103, 0, TUNABLE "use 0 9 0 0 1\n"}, // no such operation
+    {VERIFY_V103, 0, TUNABLE "use 0 0 0 0 1\n"},
+    {VERIFY_V103, 0, TUNABLE "use 1 0 0 0 1\n"},
+    {VERIFY_V103, 0, TUNABLE "use 2 0 0 0 1\n"}, // a buffer as bound
+    {VERIFY_V103, 0, TUNABLE "use 2 9 0 0 1\n"},
+    {VERIFY_V103, 0, TUNABLE "use 3 0 1 0 1\n"}, // past the rank
+    {VERIFY_V103, 0, TUNABLE "use 4 0 0 0 1\n"}, // another number
+    {VERIFY_V103, 0, TUNABLE "use 4 0 3 0 1\n"},
+    {VERIFY_V103, 0, TUNABLE "use 4 1 0 0 1\n"},
+    {VERIFY_V103, 0, TUNABLE "use 5 0 0 0 1\n"}, // no such array
+    {VERIFY_V103, 0, TUNABLE "use 6 0 0 0 1\n"}, // no such kind
+    {VERIFY_V103, 0,
+     BODY "op array u32 4\ntunable t u32 0 4\nterm tunable u32 0\n"
+          "use 1 1 0 0 1\nuse 1 1 0 0 1\n"}, // twice
+    {VERIFY_V103, 0,
+     BODY "op copy u32 c0\ntunable t u32 0 1\nterm tunable u32 0\n"
+          "term number u32 0\nterm add u32\nuse 0 1 0 0 3\n"}, // no formula here
 };
 
 static vyre_program *listed(const char *listing) {
@@ -225,7 +265,7 @@ static void assert_trigger(const trigger *t) {
   if (status != VYRE_ERROR_VERIFY || strcmp(error.code, verify_rules[t->code].code) != 0)
     fail_msg("%s expected, but %s %s:\n%s", verify_rules[t->code].code, error.code,
              status == VYRE_OK ? "accepted" : error.message, t->listing);
-  if (fault & (FAULT_BUFFER | FAULT_REGION)) fault = 0;
+  if (fault & (FAULT_TUNABLE | FAULT_BUFFER | FAULT_REGION)) fault = 0;
   if (fault != t->fault)
     fail_msg("%s names operation %u instead of %u:\n%s", error.code, fault, t->fault, t->listing);
   const char *fix = strstr(error.message, ". Fix: ");
@@ -269,6 +309,9 @@ static void test_valid_programs(void **state) {
   static const char *const valid[] = {
       START REGION,
       BODY,
+      TUNABLE "term number u32 9\nterm lt bool\nwhere 0 0 3\n",
+      BODY "op array u32 8\nop copy u32 c0\ntunable t u32 1 0 1\nterm tunable u32 0\n"
+           "term number u32 7\nterm add u32\nuse 0 2 0 0 1\nuse 1 1 0 0 3\n",
       BODY "repeat 128 op if void c2\nrepeat 128 op end void\n",
       BODY "op while void\nop copy bool c2\nop do void %2\nop copy bool %2\nop break void\n"
            "op end void\n",

@@ -528,10 +528,11 @@ static void test_header(void **state) {
     uint8_t value;
     const char *expected;
   } cases[] = {
-      {0, 'V', "not a vyre wire file"},     {WIRE_AT_VERSION, 2, "version 2"},
+      {0, 'V', "not a vyre wire file"},     {WIRE_AT_VERSION, 3, "version 3"},
       {WIRE_AT_VERSION + 1, 1, "version"},  {WIRE_AT_FLAGS, 1, "flags"},
       {WIRE_AT_FLAGS + 1, 128, "flags"},    {WIRE_AT_LENGTH, 1, "header says otherwise"},
       {WIRE_AT_CHECKSUM, 0xaa, "checksum"}, {f.size - 1, 1, "checksum"},
+      {WIRE_AT_VERSION, 2, "cut off"}, // there are no tunables behind the names
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     uint8_t old = f.bytes[cases[i].at];
