@@ -107,6 +107,7 @@ static int explain(explaining *e) {
   explain_backend(e);
   explain_wrong(e);
   explain_shape(e);
+  explain_choices(e);
   explain_passes(e);
   explain_variants(e);
   if (e->json) cli_json(e->json);

@@ -51,6 +51,7 @@ const program_evidence *explain_find_print(const explaining *e, const char *hex)
 void explain_backend(explaining *e);  // which variant runs, at each size
 void explain_wrong(explaining *e);    // what is not used any more
 void explain_shape(explaining *e);    // launch shapes
+void explain_choices(explaining *e);  // configurations of tunables
 void explain_passes(explaining *e);   // what the optimizer did
 void explain_variants(explaining *e); // what was prepared ahead
 

@@ -104,6 +104,43 @@ void explain_shape(explaining *e) {
       "  tuner's file; another program, size of output or device has a decision of its own\n");
 }
 
+// ---- configurations -----------------------------------------------------------------------------
+
+static void show_choices(explaining *e, const char *device, json_t *list) {
+  tuner *t = tuner_new(device, TUNE_OFF_USE_DEFAULT, &e->notes);
+  tune_choice c;
+  for (uint32_t i = 0; t && tuner_choice(t, i, &c); i++) {
+    if (strcmp(c.op, e->op)) continue;
+    e->found_any = true;
+    if (!list)
+      printf("  %s on %s: %s\n", c.configuration, device, c.reason);
+    else
+      json_array_append_new(list,
+                            json_pack("{s:s, s:o, s:o}", "device", device, "configuration",
+                                      cli_text(c.configuration), "reason", cli_text(c.reason)));
+  }
+  tuner_free(t);
+}
+
+// What `vyre tune` chose of spaces of tunables, for the devices of this machine.
+void explain_choices(explaining *e) {
+  enum { DEVICES = 8 };
+  json_t *list = e->json ? json_array() : NULL;
+  vyre_device devices[DEVICES];
+  if (!list) printf("configurations of tunables\n");
+  for (uint32_t i = 0; vyre_backend_name(i); i++) {
+    uint32_t count = 0;
+    vyre_error ignored;
+    if (vyre_backend_devices(vyre_backend_name(i), devices, DEVICES, &count, &ignored) != VYRE_OK)
+      continue;
+    for (uint32_t k = 0; k < count && k < DEVICES; k++) show_choices(e, devices[k].adapter, list);
+  }
+  if (list)
+    json_object_set_new(e->json, "configurations", list);
+  else
+    printf("  what would change it: `vyre tune` with tunables, a line in the tuner's file\n");
+}
+
 // ---- passes, variants ---------------------------------------------------------------------------
 
 static void show_pass(const pass_metric *m, json_t *list) {

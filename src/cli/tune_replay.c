@@ -48,6 +48,10 @@ bool tune_search_option(tune_search *t, const args *a, int letter, bool *ok) {
     t->report = a->value;
     *ok = true;
     return true;
+  case 'Z':
+    t->no_prior = true;
+    *ok = true;
+    return true;
   case 'K':
     *ok = t->priors.count < SEARCH_PRIORS && vec_push(&t->priors, a->value);
     if (!*ok) cli_usage(a->cli, "there may be %d times --prior", SEARCH_PRIORS);

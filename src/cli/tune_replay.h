@@ -12,6 +12,7 @@
 typedef struct tune_search {
   const char *replay; // a file of comma-separated values; NULL: none
   vec(const char *) priors;
+  bool no_prior; // also none of the cache
   search_strategy strategy;
   uint64_t evaluations, seeds, seed; // 0 evaluations: as many as usual
   // Of searches that measure.
@@ -20,9 +21,9 @@ typedef struct tune_search {
   const char *report;  // where the course of the search is written; NULL: nowhere
 } tune_search;
 
-// The letters A, C, E, J, K, O, P, S and U are taken.
+// The letters A, C, E, J, K, O, P, S, U and Z are taken.
 #define TUNE_SEARCH_OPTIONS                                                                        \
-  {'P', "replay", "FILE.csv"}, {'K', "prior", "FILE.csv"},                                         \
+  {'P', "replay", "FILE.csv"}, {'K', "prior", "FILE.csv"}, {'Z', "no-prior", NULL},                \
       {'A', "strategy", "model, random, exhaustive or annealing"},                                 \
       {'E', "evaluations", "a number of configurations"}, {'S', "seeds", "a number of repeats"},   \
       {'J', "seed", "a number"}, {'U', "seconds", "a number of seconds"},                          \

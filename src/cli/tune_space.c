@@ -9,8 +9,10 @@
 #include "base/hash.h"
 #include "base/paths.h"
 #include "cli/show.h"
-#include "cli/tuning_results.h"
+#include "cli/tune_evaluate.h"
+#include "policy/tune_cache.h"
 
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,24 +23,40 @@ enum { LEAST_EVALUATIONS = 20, MOST_EVALUATIONS = 200, SHARE = 10 };
 #define SAVE_EVERY_NS UINT64_C(1000000000)
 #define SHOW_EVERY_NS UINT64_C(100000000)
 
+enum { FAMILY = 17 };
+
+// What came out.
+typedef struct tuned {
+  bool is_there;
+  uint32_t config;
+  double time_ns;
+  trial_reason reason;
+  uint32_t raced; // configurations that were timed again
+} tuned;
+
 // The course of one search, on one backend.
 typedef struct tuning {
   const tune_space_request *request;
   const space *space;
   const char *backend;
+  evaluator evaluator;
   vyre_device device;
-  char op[128];
   search_options options;
   search *search;
   json_t *results;
-  char *path; // where they are kept; NULL: nowhere
+  double *times;             // of configurations; NAN: failed, or not evaluated
+  char *path;                // where results are kept; NULL: nowhere
+  char family[FAMILY], *key; // of the source and the space; and of the words and the device, too
+  const char *decided_in;    // the tuner's file; NULL: not written
   uint32_t known, done, failed, wanted;
+  uint64_t compile_ns, check_ns, run_ns, search_ns;
+  tuned best;
   uint64_t begin_ns, saved_ns, shown_ns;
   strbuf course;   // lines of --report
   vyre_error last; // of a configuration that failed
 } tuning;
 
-// ---- one configuration --------------------------------------------------------------------------
+// ---- words --------------------------------------------------------------------------------------
 
 static void config_text(const space *s, uint32_t config, strbuf *out) {
   for (uint32_t i = 0; i < s->param_count; i++)
@@ -46,214 +64,75 @@ static void config_text(const space *s, uint32_t config, strbuf *out) {
                   s->params[i].values[space_row(s, config)[i]]);
 }
 
-// The command's words for one configuration: its values in place of braces, and as macros.
-typedef struct attempt {
-  measure m;
-  char *file, *grid, *workgroup;
-} attempt;
-
-static vyre_status fill_words(const tuning *t, uint32_t config, attempt *a, vyre_error *error) {
-  const measure *from = t->request->m;
-  for (size_t i = 0; i < from->words.count; i++) {
-    char *word;
-    vyre_status status = tunables_substitute(t->space, config, from->words.at[i], &word, error);
-    if (status != VYRE_OK) return status;
-    if (!vec_push(&a->m.words, word)) {
-      free(word);
-      return error_out_of_memory(error);
-    }
-  }
-  return VYRE_OK;
-}
-
-static vyre_status fill_extents(const tuning *t, uint32_t config, attempt *a, vyre_error *error) {
-  const measure *from = t->request->m;
-  memcpy(a->m.grid, from->grid, sizeof a->m.grid);
-  a->m.grid_count = from->grid_count;
-  args words = {.cli = from->cli};
-  vyre_status status = VYRE_OK;
-  if (from->grid_text) {
-    status = tunables_substitute(t->space, config, from->grid_text, &a->grid, error);
-    words.value = a->grid;
-    if (status == VYRE_OK && !measure_set_grid(&a->m, &words))
-      status = error_set(error, VYRE_ERROR_BINDING, "--grid is no extent. Fix: change it");
-  }
-  if (status != VYRE_OK || !t->request->workgroup) return status;
-  uint64_t extents[3];
-  status = tunables_substitute(t->space, config, t->request->workgroup, &a->workgroup, error);
-  words.value = a->workgroup;
-  if (status == VYRE_OK && !args_extents(&words, "--workgroup", UINT32_MAX, 1, extents))
-    return error_set(error, VYRE_ERROR_BINDING, "--workgroup is no extent. Fix: change it");
-  for (int i = 0; i < 3 && status == VYRE_OK; i++) a->m.source.workgroup[i] = (uint32_t)extents[i];
-  return status;
-}
-
-// Whether -D gives the value to the source: as a macro, or as the value of the program's tunable.
-// Others stand in braces only.
-static bool is_given(const tuning *t, bool has_macros, const space_param *p) {
-  return has_macros || tunables_find(t->request->source.program, p->name) != SPACE_NONE;
-}
-
-static vyre_status fill_source(const tuning *t, uint32_t config, attempt *a, vyre_error *error) {
-  const measure *from = t->request->m;
-  source_words *source = &a->m.source;
-  source->language = from->source.language;
-  strbuf_add(&source->build, from->source.build.at ? from->source.build.at : "",
-             from->source.build.size);
-  bool has_macros = load_language(a->file, source).has_launch;
-  for (uint32_t i = 0; i < t->space->param_count; i++) {
-    const space_param *p = &t->space->params[i];
-    if (!is_given(t, has_macros, p)) continue;
-    strbuf word = {0};
-    strbuf_printf(&word, "-D%s=%s", p->name, p->values[space_row(t->space, config)[i]]);
-    char *text = strbuf_take(&word, NULL);
-    if (!text) return error_out_of_memory(error);
-    source_add_option(source, text);
-    free(text);
-  }
-  return VYRE_OK;
-}
-
-static vyre_status begin_attempt(const tuning *t, uint32_t config, attempt *a, vyre_error *error) {
-  const measure *from = t->request->m;
-  *a = (attempt){.m = {.cli = from->cli, .rounds = from->rounds, .is_dry = true}};
-  a->m.file = a->file = strdup(from->file);
-  if (!a->file) return error_out_of_memory(error);
-  vyre_status status = fill_source(t, config, a, error);
-  if (status == VYRE_OK) status = fill_words(t, config, a, error);
-  if (status == VYRE_OK) status = fill_extents(t, config, a, error);
-  return status == VYRE_OK ? measure_load(&a->m, error) : status;
-}
-
-static void end_attempt(attempt *a) {
-  for (size_t i = 0; i < a->m.words.count; i++) free(a->m.words.at[i]);
-  measure_end(&a->m);
-  free(a->file);
-  free(a->grid);
-  free(a->workgroup);
-}
-
-// What the configuration is to give: a plain compile on this CPU says it, or the interpreter where
-// there is none, which would take minutes for what is worth tuning.
-static vyre_status ask_plain(attempt *a, vyre_error *error) {
-  vyre_compile_options plain = {.tier = VYRE_TIER_QUICK, .optimize = VYRE_OPTIMIZE_NONE};
-  vyre_executable *e;
-  vyre_status status = vyre_compile(a->m.program.program, backend_usual()->id, &plain, &e, error);
-  if (status == VYRE_ERROR_UNSUPPORTED)
-    status = vyre_compile(a->m.program.program, backend_oracle()->id, NULL, &e, error);
-  if (status != VYRE_OK) return status;
-  status = capture_answer(&a->m.inputs, e, NULL, error);
-  if (status == VYRE_OK && !capture_keep(&a->m.inputs, &a->m.expected))
-    status = error_out_of_memory(error);
-  vyre_executable_release(e);
-  return status;
-}
-
-// Two samples, and as many as were asked for when they are not clearly beaten. The least counts:
-// what disturbs a run makes it slower.
-static vyre_status take_samples(attempt *a, vyre_executable *e, double best_ns, tuning_result *r,
-                                vyre_error *error) {
-  const double BEATEN = 1.5;
-  vyre_status status = VYRE_OK;
-  for (uint32_t i = 0; i < a->m.rounds && status == VYRE_OK; i++) {
-    uint64_t spent = 0;
-    status = capture_time(&a->m.inputs, e, NULL, &r->samples[i], &spent, error);
-    r->sample_count += status == VYRE_OK;
-    if (status != VYRE_OK) break;
-    double ns = (double)r->samples[i];
-    if (!i || ns < r->time_ns) r->time_ns = ns;
-    if (i && best_ns > 0 && r->time_ns > BEATEN * best_ns) break;
-  }
-  if (status != VYRE_OK) r->time_ns = (double)NAN;
-  return status;
-}
-
-static vyre_status prove(attempt *a, vyre_executable *e, vyre_error *error) {
-  char text[160];
-  vyre_status status = ask_plain(a, error);
-  if (status == VYRE_OK) status = capture_answer(&a->m.inputs, e, NULL, error);
-  if (status != VYRE_OK || capture_matches(&a->m.inputs, &a->m.expected, text, sizeof text))
-    return status;
-  return error_set(error, VYRE_ERROR_VERIFY, "%s. Fix: report this backend", text);
-}
-
-static vyre_status evaluate(tuning *t, uint32_t config, tuning_result *r, vyre_error *error) {
-  attempt a;
-  vyre_executable *e = NULL;
-  uint32_t best;
-  double best_ns = 0;
-  (void)search_best(t->search, &best, &best_ns);
-  *r = (tuning_result){.config = config, .time_ns = (double)NAN, .invalidity = "compile"};
-  r->date = clock_unix_seconds();
-  uint64_t start = clock_now_ns();
-  vyre_status status = begin_attempt(t, config, &a, error);
-  if (status == VYRE_OK) status = measure_compile(&a.m, t->backend, &e, error);
-  uint64_t compiled = clock_now_ns();
-  r->compile_ns = compiled - start;
-  if (status == VYRE_OK) {
-    a.m.inputs.args.timeout_ns =
-        best_ns > 0 ? (uint64_t)(20 * best_ns) + UINT64_C(1000000000) : UINT64_C(60000000000);
-    r->invalidity = "runtime";
-    status = prove(&a, e, error);
-    r->check_ns = clock_now_ns() - compiled;
-  }
-  if (status == VYRE_OK) status = take_samples(&a, e, best_ns, r, error);
-  if (status == VYRE_OK)
-    snprintf(t->op, sizeof t->op, "%s", vyre_program_name(a.m.program.program));
-  vyre_executable_release(e);
-  end_attempt(&a);
-  if (status == VYRE_OK) r->invalidity = "correct";
-  if (status == VYRE_ERROR_VERIFY) r->invalidity = "correctness";
-  if (status == VYRE_ERROR_TIMEOUT) r->invalidity = "timeout";
-  return status;
-}
-
 // ---- what is kept -------------------------------------------------------------------------------
 
-// One file for the source, the words, the space and the device.
+static void add_text(hasher *h, const char *text) {
+  if (text) hash_update(h, text, strlen(text));
+  hash_update(h, "", 1);
+}
+
+// Results of one source and space have names that begin alike, so that they find one another.
+static void name_family(tuning *t) {
+  const tune_space_request *q = t->request;
+  hasher h;
+  uint8_t hash[HASH_BYTES];
+  char hex[HASH_HEX];
+  hash_init_for(&h, "vyre-space-family");
+  hash_update(&h, q->source.text, q->source.size);
+  const char *slash = strrchr(q->m->file, '/');
+  const char *entry = strchr(slash ? slash : q->m->file, ':');
+  add_text(&h, entry);
+  for (uint32_t i = 0; i < t->space->param_count; i++) add_text(&h, t->space->params[i].name);
+  hash_final(&h, hash);
+  hash_hex(hash, hex);
+  snprintf(t->family, sizeof t->family, "%.16s", hex);
+}
+
+// One file for the source, the space, the words and the device.
 static vyre_status find_path(tuning *t, vyre_error *error) {
   const tune_space_request *q = t->request;
   const measure *m = q->m;
-  if (m->is_dry) return VYRE_OK;
   hasher h;
   uint8_t hash[HASH_BYTES];
-  char hex[HASH_HEX], name[HASH_HEX + 32];
-  if (q->how->results) {
-    t->path = strdup(q->how->results);
-    return t->path ? VYRE_OK : error_out_of_memory(error);
-  }
+  char hex[HASH_HEX], name[HASH_HEX + 64];
+  name_family(t);
   hash_init_for(&h, "vyre-space");
-  hash_update(&h, q->source.text, q->source.size);
-  hash_update(&h, t->backend, strlen(t->backend) + 1);
-  hash_update(&h, t->device.adapter, strlen(t->device.adapter) + 1);
+  add_text(&h, t->backend);
+  add_text(&h, t->device.adapter);
   hash_update(&h, m->source.build.at ? m->source.build.at : "", m->source.build.size);
-  hash_update(&h, m->file, strlen(m->file) + 1);
   hash_update(&h, m->grid, sizeof m->grid);
-  const char *texts[] = {m->grid_text, q->workgroup};
-  for (int i = 0; i < 2; i++)
-    if (texts[i]) hash_update(&h, texts[i], strlen(texts[i]) + 1);
-  for (size_t i = 0; i < m->words.count; i++)
-    hash_update(&h, m->words.at[i], strlen(m->words.at[i]) + 1);
-  for (uint32_t i = 0; i < t->space->param_count; i++)
-    hash_update(&h, t->space->params[i].name, strlen(t->space->params[i].name) + 1);
+  add_text(&h, m->grid_text);
+  add_text(&h, q->workgroup);
+  for (size_t i = 0; i < m->words.count; i++) add_text(&h, m->words.at[i]);
   hash_final(&h, hash);
   hash_hex(hash, hex);
-  snprintf(name, sizeof name, "tuner/space-%.32s.json", hex);
-  t->path = path_cache(name, error);
-  return t->path ? VYRE_OK : error->status;
+  snprintf(name, sizeof name, "tuner/space-%s-%.16s.json", t->family, hex);
+  strbuf key = {0};
+  strbuf_printf(&key, "c1-%s-%.16s", t->family, hex);
+  t->key = strbuf_take(&key, NULL);
+  if (!t->key) return error_out_of_memory(error);
+  if (m->is_dry) return VYRE_OK;
+  t->path = q->how->results ? strdup(q->how->results) : path_cache(name, error);
+  if (!t->path) return q->how->results ? error_out_of_memory(error) : error->status;
+  return VYRE_OK;
 }
 
 static void tell_known(void *context, uint32_t config, double time_ns) {
   tuning *t = context;
-  search_tell(t->search, config, time_ns);
+  if (!search_tell(t->search, config, time_ns)) return; // twice in the file
+  t->times[config] = time_ns;
   t->known++;
+}
+
+static const char *op_of(const tuning *t) {
+  return t->evaluator.op[0] ? t->evaluator.op : t->request->m->file;
 }
 
 static vyre_status save(tuning *t, bool is_last, vyre_error *error) {
   uint64_t now = clock_now_ns();
   if (!t->path || !t->done || (!is_last && now - t->saved_ns < SAVE_EVERY_NS)) return VYRE_OK;
   t->saved_ns = now;
-  const char *op = t->op[0] ? t->op : t->request->m->file;
+  const char *op = op_of(t);
   return tuning_results_write(t->path, t->results, op, t->device.adapter, error);
 }
 
@@ -299,6 +178,18 @@ static void note_course(tuning *t, const tuning_result *r) {
   strbuf_puts(&t->course, line);
 }
 
+// A configuration that fails is a result; only running out of memory ends the search.
+static vyre_status evaluate(tuning *t, uint32_t config, tuning_result *r, vyre_error *error) {
+  uint32_t best;
+  double best_ns = 0;
+  (void)search_best(t->search, &best, &best_ns);
+  if (evaluator_run(&t->evaluator, config, best_ns, r, &t->last) != VYRE_OK) t->failed++;
+  t->compile_ns += r->compile_ns;
+  t->check_ns += r->check_ns;
+  t->run_ns += r->run_ns;
+  return t->last.status == VYRE_ERROR_MEMORY ? error_out_of_memory(error) : VYRE_OK;
+}
+
 static vyre_status run_search(tuning *t, vyre_error *error) {
   uint32_t config;
   tuning_result r;
@@ -309,10 +200,12 @@ static vyre_status run_search(tuning *t, vyre_error *error) {
     uint64_t start = clock_now_ns();
     if (!search_ask(t->search, &config)) break;
     uint64_t search_ns = clock_now_ns() - start;
-    if (evaluate(t, config, &r, &t->last) != VYRE_OK) t->failed++;
-    if (t->last.status == VYRE_ERROR_MEMORY) return error_out_of_memory(error);
+    status = evaluate(t, config, &r, error);
+    if (status != VYRE_OK) return status;
     r.search_ns = search_ns;
-    search_tell(t->search, config, r.time_ns);
+    t->search_ns += search_ns;
+    (void)search_tell(t->search, config, r.time_ns);
+    t->times[config] = r.time_ns;
     if (json_array_append_new(t->results, tuning_result_json(t->space, &r)) != 0)
       return error_out_of_memory(error);
     t->done++;
@@ -320,64 +213,150 @@ static vyre_status run_search(tuning *t, vyre_error *error) {
     show_progress(t);
     status = save(t, false, error);
   }
-  clear_line(t);
   return status == VYRE_OK ? save(t, true, error) : status;
+}
+
+// ---- the decision -------------------------------------------------------------------------------
+
+// The fastest, and those that a lucky sample may have put behind it.
+static uint32_t find_finalists(const tuning *t, uint32_t *configs, uint32_t *valid) {
+  const double NEAR = 1.5;
+  uint32_t count = 0;
+  *valid = 0;
+  for (uint32_t i = 0; i < t->space->count; i++) {
+    if (isnan(t->times[i])) continue;
+    ++*valid;
+    uint32_t at = count < RACE_MOST ? count++ : RACE_MOST;
+    for (; at > 0 && t->times[i] < t->times[configs[at - 1]]; at--)
+      if (at < RACE_MOST) configs[at] = configs[at - 1];
+    if (at < RACE_MOST) configs[at] = i;
+  }
+  while (count > 1 && t->times[configs[count - 1]] > NEAR * t->times[configs[0]]) count--;
+  return count;
+}
+
+// The best few are timed again, in turn; without that what the search saw counts.
+static void decide(tuning *t) {
+  uint32_t configs[RACE_MOST], valid, count = find_finalists(t, configs, &valid);
+  if (!count) return;
+  trial_reason reason = valid > 1 ? TRIAL_FASTEST : TRIAL_ONLY_CANDIDATE;
+  t->best = (tuned){true, configs[0], t->times[configs[0]], reason, 0};
+  if (count == 1 || measure_was_stopped()) return;
+  trial_candidate candidates[RACE_MOST];
+  memset(candidates, 0, sizeof candidates);
+  char names[RACE_MOST][12];
+  for (uint32_t i = 0; i < count; i++) {
+    snprintf(names[i], sizeof names[i], "%010u", configs[i]);
+    candidates[i].name = names[i];
+  }
+  uint64_t start = clock_now_ns();
+  trial_decision d = evaluator_race(&t->evaluator, configs, count, candidates);
+  t->run_ns += clock_now_ns() - start;
+  if (d.winner == TRIAL_NONE) return;
+  const trial_candidate *won = &candidates[d.winner];
+  t->best.config = configs[d.winner];
+  t->best.time_ns = (double)trial_best(won);
+  t->best.raced = count;
+  t->best.reason = TRIAL_FASTEST;
+  for (uint32_t i = 0; i < count; i++) {
+    const trial_candidate *c = &candidates[i];
+    bool is_near = (int)i != d.winner && !c->rejected &&
+                   c->median_ns <= won->median_ns + won->noise_ns + c->noise_ns;
+    if (is_near) t->best.reason = TRIAL_WITHIN_NOISE;
+  }
+}
+
+// What was decided goes to the tuner's file of the device, for people and for `vyre explain`.
+static vyre_status record(tuning *t, tuner **file, vyre_error *error) {
+  if (!t->best.is_there || !t->path) return VYRE_OK;
+  *file = tuner_new(t->device.adapter, TUNE_ON, &t->request->m->notes);
+  strbuf text = {0};
+  config_text(t->space, t->best.config, &text);
+  char *config = strbuf_take(&text, NULL);
+  vyre_status status = *file && config ? VYRE_OK : error_out_of_memory(error);
+  tune_choice choice = {op_of(t), config, trial_reason_name(t->best.reason)};
+  if (status == VYRE_OK) status = tuner_record_choice(*file, t->key, &choice, error);
+  if (status == VYRE_OK) status = tuner_persist(*file, &t->request->m->notes, error);
+  if (status == VYRE_OK) t->decided_in = tuner_path(*file);
+  free(config);
+  return status;
 }
 
 // ---- showing ------------------------------------------------------------------------------------
 
-static json_t *tuned_json(const tuning *t, uint32_t best, double best_ns) {
+static json_t *seconds(uint64_t ns) {
+  return json_real((double)ns * 1e-9);
+}
+
+static json_t *tuned_json(const tuning *t) {
   double importance[SPACE_PARAMS];
   json_t *matters = json_object();
   search_importance(t->search, importance);
   for (uint32_t i = 0; i < t->space->param_count; i++)
     json_object_set_new(matters, t->space->params[i].name, json_real(importance[i]));
-  return json_pack("{s:s, s:s, s:o, s:f, s:i, s:i, s:i, s:i, s:o, s:s?}", "backend", t->backend,
-                   "adapter", t->device.adapter, "configuration",
-                   tuning_configuration_json(t->space, best), "time_ns", best_ns, "configurations",
+  json_t *spent = json_pack("{s:o, s:o, s:o, s:o}", "compiling", seconds(t->compile_ns),
+                            "comparing", seconds(t->check_ns), "running", seconds(t->run_ns),
+                            "searching", seconds(t->search_ns));
+  return json_pack("{s:s, s:s, s:o, s:f, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:s?, s:s?}",
+                   "backend", t->backend, "adapter", t->device.adapter, "configuration",
+                   tuning_configuration_json(t->space, t->best.config), "time_ns", t->best.time_ns,
+                   "reason", trial_reason_name(t->best.reason), "configurations",
                    (int)t->space->count, "evaluations", (int)t->done, "known", (int)t->known,
-                   "failed", (int)t->failed, "importance", matters, "results", t->path);
+                   "failed", (int)t->failed, "priors", (int)t->options.prior_count, "raced",
+                   (int)t->best.raced, "importance", matters, "seconds", spent, "results", t->path,
+                   "file", t->decided_in);
 }
 
-static void show_tuned(const tuning *t, uint32_t best, double best_ns) {
+static void show_spent(const tuning *t) {
+  char compile[SHOW_TEXT], check[SHOW_TEXT], run[SHOW_TEXT], search[SHOW_TEXT];
+  printf("  spent %s compiling, %s comparing, %s running, %s choosing\n",
+         show_time(t->compile_ns, compile), show_time(t->check_ns, check),
+         show_time(t->run_ns, run), show_time(t->search_ns, search));
+}
+
+static void show_tuned(const tuning *t) {
   char time[SHOW_TEXT];
   double importance[SPACE_PARAMS];
   strbuf words = {0}, macros = {0};
+  uint32_t best = t->best.config;
   config_text(t->space, best, &words);
-  const measure *m = t->request->m;
-  bool has_macros = load_language(m->file, &m->source).has_launch;
   for (uint32_t i = 0; i < t->space->param_count; i++) {
     const space_param *p = &t->space->params[i];
-    strbuf_printf(&macros, "%s%s%s=%s", i ? " " : "", is_given(t, has_macros, p) ? "-D" : "",
+    strbuf_printf(&macros, "%s%s%s=%s", i ? " " : "", evaluator_gives(&t->evaluator, p) ? "-D" : "",
                   p->name, p->values[space_row(t->space, best)[i]]);
   }
   char *text = strbuf_take(&words, NULL), *defines = strbuf_take(&macros, NULL);
   printf("%s: %u of %u configurations evaluated, %u known from before, %u failed\n", t->backend,
          t->done, t->space->count, t->known, t->failed);
-  printf("  best %s: %s\n", show_time((uint64_t)best_ns, time), text ? text : "");
+  if (t->options.prior_count)
+    printf("  began with the results of %u other devices or sizes\n", t->options.prior_count);
+  printf("  best %s: %s (%s", show_time((uint64_t)t->best.time_ns, time), text ? text : "",
+         trial_reason_name(t->best.reason));
+  if (t->best.raced) printf(", %u timed again", t->best.raced);
   search_importance(t->search, importance);
-  printf("  what matters:");
+  printf(")\n  what matters:");
   for (uint32_t i = 0; i < t->space->param_count; i++)
     printf("%s %s %d %%", i ? "," : "", t->space->params[i].name,
            (int)floor(100 * importance[i] + 0.5));
-  printf("\n  use it with: %s\n", defines ? defines : "");
+  putchar('\n');
+  show_spent(t);
+  printf("  use it with: %s\n", defines ? defines : "");
   if (t->path) printf("  results are in %s\n", t->path);
+  if (t->decided_in) printf("  written to %s\n", t->decided_in);
   free(text);
   free(defines);
 }
 
 static vyre_status show(const tuning *t, json_t *list, vyre_error *error) {
-  uint32_t best;
-  double best_ns;
-  if (!search_best(t->search, &best, &best_ns)) {
+  if (!t->best.is_there) {
     if (measure_was_stopped() || !t->done) return VYRE_OK;
     *error = t->last;
     return t->last.status;
   }
   if (list)
-    json_array_append_new(list, tuned_json(t, best, best_ns));
+    json_array_append_new(list, tuned_json(t));
   else
-    show_tuned(t, best, best_ns);
+    show_tuned(t);
   return VYRE_OK;
 }
 
@@ -391,7 +370,7 @@ static uint32_t usual_evaluations(const space *s) {
   return usual < s->count ? usual : s->count;
 }
 
-// The times of other devices or sizes.
+// The times of other devices or sizes, as files that were named, ...
 static vyre_status read_priors(tuning *t, vyre_error *error) {
   const tune_search *how = t->request->how;
   vyre_status status = VYRE_OK;
@@ -403,31 +382,79 @@ static vyre_status read_priors(tuning *t, vyre_error *error) {
   return status;
 }
 
-static vyre_status tune_backend(tuning *t, json_t *list, vyre_error *error) {
+// A few results say more about chance than about what is fast.
+static bool is_evidence(const tuning *t, const double *times) {
+  enum { LEAST = 4 };
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < t->space->count; i++) count += !isnan(times[i]);
+  return count >= LEAST;
+}
+
+// ... or what the cache has of this source and space. A file that cannot be read is no evidence.
+static void find_priors(tuning *t) {
+  if (!t->path || t->request->how->results || t->request->how->no_prior) return;
+  size_t folder = (size_t)(strrchr(t->path, '/') - t->path);
+  strbuf pattern = {0};
+  strbuf_add(&pattern, t->path, folder);
+  strbuf_printf(&pattern, "/space-%s-*.json", t->family);
+  char *text = strbuf_take(&pattern, NULL);
+  glob_t found = {0};
+  bool ok = text && glob(text, 0, NULL, &found) == 0;
+  for (size_t i = 0; ok && i < found.gl_pathc && t->options.prior_count < SEARCH_PRIORS; i++) {
+    double *times;
+    vyre_error ignored;
+    if (!strcmp(found.gl_pathv[i], t->path)) continue;
+    if (tuning_prior_read(found.gl_pathv[i], t->space, &times, &ignored) != VYRE_OK) continue;
+    if (is_evidence(t, times))
+      t->options.priors[t->options.prior_count++] = times;
+    else
+      free(times);
+  }
+  if (ok) globfree(&found);
+  free(text);
+}
+
+static vyre_status begin_search(tuning *t, vyre_error *error) {
   const tune_search *how = t->request->how;
+  t->evaluator = (evaluator){t->request, t->space, t->backend, ""};
   t->options = (search_options){.strategy = how->strategy, .seed = how->seed};
-  vyre_status status = read_priors(t, error);
+  vyre_status status = find_path(t, error);
+  if (status == VYRE_OK) status = read_priors(t, error);
   if (status != VYRE_OK) return status;
+  if (!how->priors.count) find_priors(t);
   t->search = search_new(t->space, &t->options);
+  t->times = malloc((t->space->count + 1u) * sizeof *t->times);
+  if (!t->search || !t->times) return error_out_of_memory(error);
+  for (uint32_t i = 0; i < t->space->count; i++) t->times[i] = (double)NAN;
   t->wanted = how->evaluations ? (uint32_t)how->evaluations : usual_evaluations(t->space);
   if (how->strategy == SEARCH_EXHAUSTIVE && !how->evaluations) t->wanted = t->space->count;
-  if (!t->search) return error_out_of_memory(error);
-  status = find_path(t, error);
-  if (status != VYRE_OK) return status;
   if (t->path && !t->request->again)
-    status = tuning_results_read(t->path, t->space, tell_known, t, &t->results, error);
-  else
-    t->results = json_array();
+    return tuning_results_read(t->path, t->space, tell_known, t, &t->results, error);
+  t->results = json_array();
+  return t->results ? VYRE_OK : error_out_of_memory(error);
+}
+
+static vyre_status tune_backend(tuning *t, json_t *list, vyre_error *error) {
+  const char *report = t->request->how->report;
+  tuner *file = NULL;
+  vyre_status status = begin_search(t, error);
   if (status == VYRE_OK) status = run_search(t, error);
-  if (status == VYRE_OK && how->report)
-    status = file_replace(how->report, t->course.at, t->course.size, error);
-  return status == VYRE_OK ? show(t, list, error) : status;
+  if (status == VYRE_OK) decide(t);
+  clear_line(t);
+  if (status == VYRE_OK) status = record(t, &file, error);
+  if (status == VYRE_OK && report)
+    status = file_replace(report, t->course.at, t->course.size, error);
+  if (status == VYRE_OK) status = show(t, list, error);
+  tuner_free(file);
+  return status;
 }
 
 static void end_tuning(tuning *t) {
   for (uint32_t i = 0; i < t->options.prior_count; i++) free((double *)t->options.priors[i]);
   search_free(t->search);
   json_decref(t->results);
+  free(t->times);
+  free(t->key);
   free(t->path);
   strbuf_fini(&t->course);
 }

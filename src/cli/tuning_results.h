@@ -12,7 +12,7 @@
 typedef struct tuning_result {
   uint32_t config;
   double time_ns; // the least of its samples; NAN: it failed
-  uint64_t compile_ns, search_ns, check_ns;
+  uint64_t compile_ns, search_ns, check_ns, run_ns;
   uint64_t samples[32];
   uint32_t sample_count;
   const char *invalidity; // "correct", "compile", "runtime", "correctness", "timeout"

@@ -465,6 +465,11 @@ static void hand_down_types(parser *p, const node *n) {
   }
 }
 
+static void infer_types(parser *p) {
+  for (size_t i = p->nodes.count; i > 0; i--)
+    if (p->nodes.at[i - 1].kind == NODE_INST) hand_down_types(p, &p->nodes.at[i - 1]);
+}
+
 static bool fail_literal(parser *p, const node *n, literal_fit fit) {
   const literal *l = &n->literal;
   const char *type = vyre_type_name((vyre_type)n->type), *sign = l->is_negative ? "-" : "";
@@ -540,8 +545,7 @@ static bool emit_literal(parser *p, node *n) {
 }
 
 bool expression_emit(parser *p) {
-  for (size_t i = p->nodes.count; i > 0; i--)
-    if (p->nodes.at[i - 1].kind == NODE_INST) hand_down_types(p, &p->nodes.at[i - 1]);
+  infer_types(p);
   for (size_t i = 0; i < p->nodes.count; i++) {
     node *n = &p->nodes.at[i];
     if (n->kind == NODE_LITERAL && !emit_literal(p, n)) return false;
@@ -576,7 +580,7 @@ static bool make_term(parser *p, node *n, formula_term *t) {
     types[k] = (vyre_type)p->nodes.at[n->in.arg[k]].type;
   t->op = n->in.op;
   vyre_type type =
-      takes_values ? formula_type((vyre_op)n->in.op, (vyre_type)n->type, types) : VYRE_VOID;
+      takes_values ? formula_type((vyre_op)t->op, (vyre_type)n->type, types) : VYRE_VOID;
   t->type = n->type = (uint8_t)type;
   return type != VYRE_VOID ||
          parser_fail(p, TEXT_P055, n->offset,
@@ -586,8 +590,7 @@ static bool make_term(parser *p, node *n, formula_term *t) {
 
 bool expression_terms(parser *p, formula_term *terms, uint32_t *count) {
   *count = 0;
-  for (size_t i = p->nodes.count; i > 0; i--)
-    if (p->nodes.at[i - 1].kind == NODE_INST) hand_down_types(p, &p->nodes.at[i - 1]);
+  infer_types(p);
   for (size_t i = 0; i < p->nodes.count; i++) {
     node *n = &p->nodes.at[i];
     if (*count == LIMIT_TERMS)

@@ -81,22 +81,25 @@ static bool is_accepted(search *s, double time) {
   return random_unit(&s->random) < exp(-log(time / s->current_time) / heat);
 }
 
-void search_tell(search *s, uint32_t config, double time) {
+bool search_tell(search *s, uint32_t config, double time) {
+  if (s->is_told[config]) return false;
+  s->is_told[config] = true;
   bool has_failed = !(time > 0) || !isfinite(time);
   s->told[s->told_count++] = (search_told){config, has_failed ? (double)NAN : log(time)};
   if (!s->is_asked[config]) { // known from before
     s->is_asked[config] = true;
     s->asked_count++;
   }
-  if (has_failed) return;
+  if (has_failed) return true;
   if (is_accepted(s, time)) {
     s->current = config;
     s->current_time = time;
   }
-  if (s->has_best && time >= s->best_time) return;
+  if (s->has_best && time >= s->best_time) return true;
   s->has_best = true;
   s->best = config;
   s->best_time = time;
+  return true;
 }
 
 bool search_best(const search *s, uint32_t *config, double *time) {
@@ -134,6 +137,7 @@ void search_free(search *s) {
   if (!s) return;
   search_model_fini(s);
   free(s->is_asked);
+  free(s->is_told);
   free(s->told);
   free(s);
 }
@@ -146,8 +150,9 @@ search *search_new(const space *sp, const search_options *options) {
   s->random.at = options->seed;
   s->current = SPACE_NONE;
   s->is_asked = calloc(sp->count + 1u, sizeof *s->is_asked);
+  s->is_told = calloc(sp->count + 1u, sizeof *s->is_told);
   s->told = calloc(sp->count + 1u, sizeof *s->told);
-  if (s->is_asked && s->told) return s;
+  if (s->is_asked && s->is_told && s->told) return s;
   search_free(s);
   return NULL;
 }

@@ -37,8 +37,9 @@ search *search_new(const space *s, const search_options *options); // NULL: out 
 void search_free(search *s);
 
 bool search_ask(search *s, uint32_t *config); // false: all were asked for
-// The time of a configuration, in any unit; NAN: it failed.
-void search_tell(search *s, uint32_t config, double time);
+// The time of a configuration, in any unit; NAN: it failed. False when it was told before: the
+// first counts.
+bool search_tell(search *s, uint32_t config, double time);
 // The best so far; false when nothing has succeeded.
 bool search_best(const search *s, uint32_t *config, double *time);
 

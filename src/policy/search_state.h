@@ -27,7 +27,7 @@ struct search {
   const space *space;
   search_options options;
   random_state random;
-  bool *is_asked;
+  bool *is_asked, *is_told;
   uint32_t asked_count;
   search_told *told;
   uint32_t told_count;

@@ -22,6 +22,7 @@ enum { FORMAT = 1 };
 typedef struct entry {
   char *key;
   tune_shape shape;
+  char *texts[3]; // of a choice: op, configuration, reason; NULL of a shape
   bool unsaved;
 } entry;
 
@@ -35,9 +36,19 @@ tune_cache *tune_cache_new(void) {
   return calloc(1, sizeof(tune_cache));
 }
 
+static void free_texts(entry *e) {
+  for (int i = 0; i < 3; i++) {
+    free(e->texts[i]);
+    e->texts[i] = NULL;
+  }
+}
+
 void tune_cache_free(tune_cache *cache) {
   if (!cache) return;
-  for (size_t i = 0; i < cache->entries.count; i++) free(cache->entries.at[i].key);
+  for (size_t i = 0; i < cache->entries.count; i++) {
+    free(cache->entries.at[i].key);
+    free_texts(&cache->entries.at[i]);
+  }
   vec_free(&cache->entries);
   free(cache);
 }
@@ -67,28 +78,49 @@ static entry *find(const tune_cache *cache, const char *key) {
 
 bool tune_cache_get(const tune_cache *cache, const char *key, tune_shape *out) {
   const entry *e = find(cache, key);
-  if (e) *out = e->shape;
-  return e != NULL;
+  if (!e || e->texts[0]) return false;
+  *out = e->shape;
+  return true;
 }
 
-static vyre_status put(tune_cache *cache, const char *key, tune_shape shape, bool unsaved,
-                       vyre_error *error) {
+// `texts` is NULL for a shape.
+static vyre_status put(tune_cache *cache, const char *key, tune_shape shape,
+                       const char *const *texts, bool unsaved, vyre_error *error) {
+  entry made = {strdup(key), shape, {NULL, NULL, NULL}, unsaved};
+  bool ok = made.key && vec_reserve(&cache->entries, 1);
+  for (int i = 0; i < 3 && texts && ok; i++) ok = (made.texts[i] = strdup(texts[i])) != NULL;
   entry *old = find(cache, key);
-  if (old) {
+  if (!ok || old) {
+    free(made.key);
+    if (!ok) free_texts(&made);
+    if (!ok) return error_out_of_memory(error);
+    free_texts(old);
+    memcpy(old->texts, made.texts, sizeof old->texts);
     old->unsaved |= unsaved;
     old->shape = shape;
     return VYRE_OK;
   }
-  char *copy = strdup(key);
-  if (!copy || !vec_reserve(&cache->entries, 1)) {
-    free(copy);
-    return error_out_of_memory(error);
-  }
   size_t at = lower_bound(cache, key);
   entry *to = &cache->entries.at[at];
   memmove(to + 1, to, (cache->entries.count++ - at) * sizeof *to);
-  *to = (entry){copy, shape, unsaved};
+  *to = made;
   return VYRE_OK;
+}
+
+vyre_status tune_cache_choose(tune_cache *cache, const char *key, const tune_choice *c,
+                              vyre_error *error) {
+  const char *const texts[3] = {c->op, c->configuration, c->reason};
+  return put(cache, key, TUNE_DEFAULT_SHAPE, texts, true, error);
+}
+
+bool tune_cache_choice(const tune_cache *cache, uint32_t index, tune_choice *out) {
+  for (size_t i = 0; i < cache->entries.count; i++) {
+    const entry *e = &cache->entries.at[i];
+    if (!e->texts[0] || index--) continue;
+    *out = (tune_choice){e->texts[0], e->texts[1], e->texts[2]};
+    return true;
+  }
+  return false;
 }
 
 vyre_status tune_cache_set(tune_cache *cache, const char *key, tune_shape shape,
@@ -98,7 +130,7 @@ vyre_status tune_cache_set(tune_cache *cache, const char *key, tune_shape shape,
                      "[%u, %u, %u] is no launch shape. Fix: use axes of at least 1 and at most "
                      "1024 invocations",
                      shape.axis[0], shape.axis[1], shape.axis[2]);
-  return put(cache, key, shape, true, error);
+  return put(cache, key, shape, NULL, true, error);
 }
 
 // ---- reading -----------------------------------------------------------------------------------
@@ -140,6 +172,17 @@ static const char *read_shape(const toml_value *v, tune_shape *out) {
   return tune_shape_is_valid(*out) ? NULL : "the shape is empty or too large";
 }
 
+// Whether it is a choice: three texts.
+static bool read_texts(const toml_value *v, const char **out) {
+  if (v->kind != TOML_ARRAY || v->array.count != 3) return false;
+  for (int i = 0; i < 3; i++) {
+    const toml_value *item = v->array.items[i];
+    if (item->kind != TOML_STRING || strlen(item->string.at) != item->string.size) return false;
+    out[i] = item->string.at;
+  }
+  return true;
+}
+
 static vyre_status check_format(const toml_table *root, const char *path, vyre_error *error) {
   uint64_t version = FORMAT;
   const toml_value *v = toml_find(root, "version");
@@ -158,13 +201,16 @@ static vyre_status read_text(reading *r, const char *text, size_t size, vyre_err
   for (toml_entry *e = status == VYRE_OK ? root->first : NULL; e && status == VYRE_OK;
        e = e->next) {
     if (!strcmp(e->key, "version") && e->value->kind == TOML_INTEGER) continue;
-    tune_shape shape;
-    const char *fault =
-        strlen(e->key) != e->key_size ? "its key holds a NUL" : read_shape(e->value, &shape);
+    tune_shape shape = TUNE_DEFAULT_SHAPE;
+    const char *texts[3];
+    bool has_texts = read_texts(e->value, texts);
+    const char *fault = strlen(e->key) != e->key_size ? "its key holds a NUL"
+                        : has_texts                   ? NULL
+                                                      : read_shape(e->value, &shape);
     if (fault)
       reject(r, e, fault);
     else if (!find(r->into, e->key))
-      status = put(r->into, e->key, shape, false, error);
+      status = put(r->into, e->key, shape, has_texts ? texts : NULL, false, error);
   }
   arena_free(&memory);
   return status;
@@ -185,12 +231,24 @@ vyre_status tune_cache_load(tune_cache *cache, const char *path, const note_sink
 
 // ---- writing -----------------------------------------------------------------------------------
 
+static void print_texts(const entry *e, strbuf *out) {
+  for (int i = 0; i < 3; i++) {
+    strbuf_puts(out, i ? ", " : " = [");
+    toml_write_string(out, e->texts[i]);
+  }
+  strbuf_puts(out, "]\n");
+}
+
 static void print(const tune_cache *cache, strbuf *out) {
   strbuf_printf(out, "version = %d\n", FORMAT);
   for (size_t i = 0; i < cache->entries.count; i++) {
     const entry *e = &cache->entries.at[i];
     // Always in quotes, as the original writes it.
     toml_write_string(out, e->key);
+    if (e->texts[0]) {
+      print_texts(e, out);
+      continue;
+    }
     strbuf_printf(out, " = [%u, %u, %u]\n", e->shape.axis[0], e->shape.axis[1], e->shape.axis[2]);
   }
 }
@@ -217,7 +275,9 @@ static vyre_status merge(void *context, const char *old, size_t old_size, strbuf
   }
   for (size_t i = 0; status == VYRE_OK && i < s->cache->entries.count; i++) {
     const entry *e = &s->cache->entries.at[i];
-    if (e->unsaved) status = put(merged, e->key, e->shape, false, error);
+    const char *const texts[3] = {e->texts[0], e->texts[1], e->texts[2]};
+    if (e->unsaved)
+      status = put(merged, e->key, e->shape, e->texts[0] ? texts : NULL, false, error);
   }
   if (status == VYRE_OK) print(merged, out);
   *set_aside = r.problems > 0;
@@ -305,6 +365,15 @@ bool tuner_is_decided(const tuner *t, const char *key) {
 
 vyre_status tuner_record_decision(tuner *t, const char *key, tune_shape shape, vyre_error *error) {
   return tune_cache_set(t->cache, key, shape, error);
+}
+
+vyre_status tuner_record_choice(tuner *t, const char *key, const tune_choice *choice,
+                                vyre_error *error) {
+  return tune_cache_choose(t->cache, key, choice, error);
+}
+
+bool tuner_choice(const tuner *t, uint32_t index, tune_choice *out) {
+  return tune_cache_choice(t->cache, index, out);
 }
 
 vyre_status tuner_persist(tuner *t, const note_sink *notes, vyre_error *error) {

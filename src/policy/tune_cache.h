@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The launch shapes that were chosen, one text file per adapter: lines `"key" = [x, y, z]`, sorted
-// by key. A person may edit it. Faulty entries are left out and told with file and line, the others
-// are kept, and the file is kept under another name before it is rewritten without them.
+// The launch shapes and configurations that were chosen, one text file per adapter: lines
+// `"key" = [x, y, z]` and `"key" = ["op", "TILE=8 WAYS=2", "reason"]`, sorted by key. A person may
+// edit it. Faulty entries are left out and told with file and line, the others are kept, and the
+// file is kept under another name before it is rewritten without them.
 //
 // A cache or tuner has one owner. One thread at a time; several processes may save to one file.
 #ifndef VYRE_POLICY_TUNE_CACHE_H
@@ -19,6 +20,17 @@ size_t tune_cache_count(const tune_cache *cache);
 bool tune_cache_get(const tune_cache *cache, const char *key, tune_shape *out);
 // Invalid shapes are refused.
 vyre_status tune_cache_set(tune_cache *cache, const char *key, tune_shape shape, vyre_error *error);
+
+// What was chosen of a space of configurations, as three texts.
+typedef struct tune_choice {
+  const char *op, *configuration, *reason;
+} tune_choice;
+
+vyre_status tune_cache_choose(tune_cache *cache, const char *key, const tune_choice *choice,
+                              vyre_error *error);
+// The choices by number, in the order of their keys; false past the end. Borrowed until the next
+// change.
+bool tune_cache_choice(const tune_cache *cache, uint32_t index, tune_choice *out);
 
 // Adds the entries of a file, those already in the cache excepted. A missing file has none. An
 // error when the file cannot be read at all or is of a newer format; faulty entries are only told.
@@ -49,6 +61,9 @@ tune_mode tuner_mode(const tuner *t);
 tune_shape tuner_resolve(const tuner *t, const char *key);
 bool tuner_is_decided(const tuner *t, const char *key);
 vyre_status tuner_record_decision(tuner *t, const char *key, tune_shape shape, vyre_error *error);
+vyre_status tuner_record_choice(tuner *t, const char *key, const tune_choice *choice,
+                                vyre_error *error);
+bool tuner_choice(const tuner *t, uint32_t index, tune_choice *out); // as tune_cache_choice
 vyre_status tuner_persist(tuner *t, const note_sink *notes, vyre_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Any bytes are a tuner cache, whole or in part, or an error; only valid shapes come out of it.
+// Any bytes are a tuner cache, whole or in part, or an error; only valid shapes and whole
+// choices come out of it.
 #include "policy/tune_cache.h"
 #include "require.h"
 
@@ -25,6 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   REQUIRE(status == VYRE_OK || strstr(error.message, "Fix:"));
   tune_shape shape;
   REQUIRE(!tune_cache_get(cache, "v1-00ff", &shape) || tune_shape_is_valid(shape));
+  tune_choice choice;
+  for (uint32_t i = 0; tune_cache_choice(cache, i, &choice); i++)
+    REQUIRE(choice.op && choice.configuration && choice.reason);
   tune_cache_free(cache);
   close(fd);
   return 0;

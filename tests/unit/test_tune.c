@@ -476,6 +476,40 @@ static void saving_merges_with_what_others_saved(void **state) {
   tune_cache_free(two);
 }
 
+// Configurations stand beside shapes, by keys of their own.
+static void choices_are_kept(void **state) {
+  (void)state;
+  vyre_error error;
+  char *path = scratch_path("choices.toml");
+  tune_cache *first = tune_cache_new(), *second = tune_cache_new();
+  tune_choice made = {"mm", "TILE=8 \"X\"=a", "fastest"}, got;
+  tune_shape shape;
+  assert_int_equal(tune_cache_choose(first, "c1-b", &made, &error), VYRE_OK);
+  must_set(first, "v1-a", 8, 8, 1);
+  assert_int_equal(tune_cache_save(first, path, NULL, &error), VYRE_OK);
+  text_is(path, "version = 1\n"
+                "\"c1-b\" = [\"mm\", \"TILE=8 \\\"X\\\"=a\", \"fastest\"]\n"
+                "\"v1-a\" = [8, 8, 1]\n");
+  assert_int_equal(tune_cache_load(second, path, NULL, &error), VYRE_OK);
+  assert_true(tune_cache_choice(second, 0, &got));
+  assert_string_equal(got.configuration, made.configuration);
+  assert_string_equal(got.op, "mm");
+  assert_string_equal(got.reason, "fastest");
+  assert_false(tune_cache_choice(second, 1, &got));
+  assert_false(tune_cache_get(second, "c1-b", &shape));
+  assert_true(tune_cache_get(second, "v1-a", &shape));
+  // Another decision takes its place; one of a shape is no choice any more.
+  assert_int_equal(
+      tune_cache_choose(second, "c1-b", &(tune_choice){"mm", "TILE=4", "within-noise"}, &error),
+      VYRE_OK);
+  assert_true(tune_cache_choice(second, 0, &got));
+  assert_string_equal(got.configuration, "TILE=4");
+  must_set(second, "c1-b", 4, 4, 1);
+  assert_false(tune_cache_choice(second, 0, &got));
+  tune_cache_free(first);
+  tune_cache_free(second);
+}
+
 static void eight_processes_lose_no_entry(void **state) {
   (void)state;
   enum { PROCESSES = 8, ENTRIES = 20 };
@@ -631,6 +665,7 @@ int main(void) {
       cmocka_unit_test(a_file_that_is_no_text_is_set_aside_too),
       cmocka_unit_test(a_newer_format_is_left_alone),
       cmocka_unit_test(saving_merges_with_what_others_saved),
+      cmocka_unit_test(choices_are_kept),
       cmocka_unit_test(eight_processes_lose_no_entry),
       cmocka_unit_test(a_file_of_odd_bytes_never_crashes),
       cmocka_unit_test(the_tuner_resolves_records_and_persists),
