@@ -53,6 +53,9 @@ bench: build ## build and run the benches (BENCH="name ..." picks some)
 	@set -e; for b in $(or $(addprefix $(BUILD)/bench_,$(BENCH)),$(BUILD)/bench_*); do \
 	  if [ -x $$b ]; then echo "== $$b"; $$b; fi; done
 
+peers: ## get what bench_kernels compares with and Debian does not have (scripts/get-peers)
+	@scripts/get-peers $(PEERS)
+
 exhaustive: build ## every f32 argument of every function of one argument (MATH="name ..." picks some)
 	@ninja -C $(BUILD) --quiet math_exhaustive | sed '/no work to do/d'
 	@$(BUILD)/math_exhaustive $(MATH)
@@ -102,5 +105,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench exhaustive prove oclgrind conform random random-vulkan fuzz \
+.PHONY: all help build demo test coverage mutants bench peers exhaustive prove oclgrind conform random random-vulkan fuzz \
   docs install uninstall format tidy clean

@@ -13,7 +13,6 @@
 #include "bench.h"
 #include "kernels/latency.h"
 #include "kernels/report.h"
-#include "kernels/roof.h"
 #include "kernels/run.h"
 
 #include <stdlib.h>
@@ -32,6 +31,7 @@ static void measure(report *all, phase at, const run_options *options, char **na
   run_begin(at, options);
   report_phase *out = &all->phases[at];
   out->gflops = roof_gflops(at == PHASE_ALL);
+  out->memory = roof_measure_memory(at == PHASE_ALL);
   if (!all->is_json) {
     if (at == PHASE_ONE) run_describe();
     report_head(out, at);

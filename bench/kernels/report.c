@@ -34,14 +34,12 @@ static double over_roof(const result *r) {
 // ---- tables -------------------------------------------------------------------------------------
 
 void report_head(const report_phase *p, phase at) {
-  if (at == PHASE_ONE)
-    printf(
-        "\nOne thread, pinned; %.1f Gflop/s at best. Times faster than the peer (more is better); "
-        "medians of runs in turn\n",
-        p->gflops);
-  else
-    printf("\nAll cores; %.1f Gflop/s at best. Times faster than the peer; gcc is with OpenMP\n",
-           p->gflops);
+  const roof_memory *m = &p->memory;
+  printf("\n%s; times faster than the peer (more is better), medians of runs in turn\n",
+         at == PHASE_ONE ? "One thread, pinned" : "All cores, gcc with OpenMP");
+  printf("at best %.1f Gflop/s; GB/s of 64 MiB: read %.1f, copy %.1f, streaming %.1f, update %.1f, "
+         "streaming %.1f\n",
+         p->gflops, m->read, m->copy, m->copy_streaming, m->update, m->update_streaming);
   printf("%-13s %9s %6s %7s %5s %6s %6s  %6s %-17s  %9s %6s %-17s\n", "kernel", "vyre us", "GB/s",
          "Gflop/s", at == PHASE_ONE ? "roof" : "x one", "gcc", "PoCL", "best", "exact peer",
          "fast us", "best", "fast peer");
@@ -120,7 +118,7 @@ static void bar_worst(bars *b, const char *what, const summary *s, double at_lea
   bar(b, text, s->worst, at_least);
 }
 
-static void bars_of(bars *b, const report_phase *p, phase at) {
+static void bars_of(bars *b, const report_phase *p) {
   summary exact = {0}, fast = {0}, suites = {0}, streams = {0}, threads = {0}, paused = {0};
   char text[120];
   for (uint32_t i = 0; i < bench_kernel_count; i++) {
@@ -140,7 +138,6 @@ static void bars_of(bars *b, const report_phase *p, phase at) {
       bar(b, text, over(r, OPENBLAS, VYRE), 0.9);
     }
   }
-  (void)at;
   bar_mean(b, "geometric mean over the best exact peer", &exact, 1.0);
   bar_worst(b, "worst over the best exact peer", &exact, 0.9);
   bar_mean(b, "fast: geometric mean over the best fast peer", &fast, 1.0);
@@ -150,6 +147,21 @@ static void bars_of(bars *b, const report_phase *p, phase at) {
   bar_worst(b, "all cores over one thread, compute-bound", &threads, 1.8);
   bar_worst(b, "the same with pauses between calls", &paused, 1.8);
   if (p->is_latency_missed) b->ok = false;
+}
+
+// Over each peer by itself, with how many kernels it has.
+static void print_means(const report_phase *p) {
+  printf("geometric means over");
+  for (peer other = C_PLAIN; other < STREAM; other++) {
+    summary s = {0};
+    peer mine = bench_peers[other].class == CLASS_FAST ? VYRE_FAST : VYRE;
+    for (uint32_t i = 0; i < bench_kernel_count; i++)
+      if (p->results[i].is_measured)
+        add(&s, over(&p->results[i], other, mine), bench_kernels[i].label);
+    if (s.count)
+      printf(" %s %.2f (%u)", bench_peers[other].name, exp(s.log_sum / s.count), s.count);
+  }
+  putchar('\n');
 }
 
 static bool has_wrong(const report *all) {
@@ -168,7 +180,8 @@ bool report_bars(const report *all) {
   for (phase at = 0; at < PHASES; at++) {
     if (!(all->phases[at].gflops > 0)) continue;
     if (!b.is_json) printf("\n%s\n", at == PHASE_ONE ? "one thread" : "all cores");
-    bars_of(&b, &all->phases[at], at);
+    if (!b.is_json) print_means(&all->phases[at]);
+    bars_of(&b, &all->phases[at]);
   }
   if (b.is_json) puts("]}");
   return b.ok;
@@ -201,7 +214,11 @@ void report_json(const report *all) {
   for (phase at = 0; at < PHASES; at++) {
     const report_phase *p = &all->phases[at];
     bool is_first = true;
-    printf("\"%s\":{\"gflops\":%.1f,\"kernels\":[", names[at], p->gflops);
+    const roof_memory *m = &p->memory;
+    printf("\"%s\":{\"gflops\":%.1f,\"gb_s\":{\"read\":%.2f,\"copy\":%.2f,"
+           "\"copy_streaming\":%.2f,\"update\":%.2f,\"update_streaming\":%.2f},\"kernels\":[",
+           names[at], p->gflops, m->read, m->copy, m->copy_streaming, m->update,
+           m->update_streaming);
     for (uint32_t i = 0; i < bench_kernel_count; i++) {
       if (!p->results[i].is_measured) continue;
       json_result(&bench_kernels[i], &p->results[i], is_first);

@@ -4,12 +4,14 @@
 #ifndef VYRE_BENCH_REPORT_H
 #define VYRE_BENCH_REPORT_H
 
+#include "kernels/roof.h"
 #include "kernels/run.h"
 
 enum { MAX_KERNELS = 64 };
 
 typedef struct report_phase {
   double gflops; // multiply-adds at best
+  roof_memory memory;
   bool is_latency_missed;
   result results[MAX_KERNELS]; // by the order of the table
 } report_phase;

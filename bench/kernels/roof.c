@@ -5,6 +5,7 @@
 
 #include <omp.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #if defined __AVX512F__
 enum { LANES = 16 };
@@ -136,5 +137,32 @@ double roof_gflops(bool all) {
     double rate = 2.0 * 12 * LANES * (double)rounds * threads / seconds * 1e-9;
     if (rate > best) best = rate;
   }
+  return best;
+}
+
+roof_memory roof_measure_memory(bool all) {
+  enum { COUNT = 1 << 24, RUNS = 5 };
+  const double bytes = sizeof(float) * (double)COUNT;
+  float *x = aligned_alloc(4096, COUNT * sizeof *x), *y = aligned_alloc(4096, COUNT * sizeof *y);
+  roof_memory best = {0};
+  if (!x || !y) exit(1);
+  for (size_t i = 0; i < COUNT; i++) x[i] = y[i] = 1;
+  for (int i = 0; i < RUNS; i++) {
+    uint64_t at[6] = {clock_now_ns()};
+    roof_read(x, COUNT, all), at[1] = clock_now_ns();
+    roof_copy(x, y, COUNT, false, all), at[2] = clock_now_ns();
+    roof_copy(x, y, COUNT, true, all), at[3] = clock_now_ns();
+    roof_update(x, y, COUNT, false, all), at[4] = clock_now_ns();
+    roof_update(x, y, COUNT, true, all), at[5] = clock_now_ns();
+    double *places[] = {&best.read, &best.copy, &best.copy_streaming, &best.update,
+                        &best.update_streaming};
+    static const int streams[] = {1, 2, 2, 3, 3};
+    for (int k = 0; k < 5; k++) {
+      double rate = bytes * streams[k] / (double)(at[k + 1] - at[k]);
+      if (rate > *places[k]) *places[k] = rate;
+    }
+  }
+  free(x);
+  free(y);
   return best;
 }

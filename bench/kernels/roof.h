@@ -16,4 +16,12 @@ void roof_triad(const float *x, const float *y, float *out, size_t count, bool s
 
 double roof_gflops(bool all); // of fused multiply-adds, measured
 
+// Gigabytes in a second that arrays of 64 MiB give, each byte that is read or written counted once;
+// the best of several.
+typedef struct roof_memory {
+  double read, copy, copy_streaming, update, update_streaming;
+} roof_memory;
+
+roof_memory roof_measure_memory(bool all);
+
 #endif

@@ -79,7 +79,7 @@ static void pin_to_one_core(void) {
 }
 
 void run_begin(phase at, const run_options *options) {
-  char icd[400];
+  char vendors[400];
   here.at = at;
   here.options = *options;
   if (at == PHASE_ONE) {
@@ -91,8 +91,8 @@ void run_begin(phase at, const run_options *options) {
   } else {
     setenv("MKL_THREADING_LAYER", "GNU", 1);
   }
-  snprintf(icd, sizeof icd, "%s/lib/libintelocl.so", options->peers_folder);
-  if (!access(icd, R_OK)) setenv("OCL_ICD_FILENAMES", icd, 0);
+  snprintf(vendors, sizeof vendors, "%s/vendors", options->peers_folder);
+  if (!access(vendors, R_OK)) setenv("OCL_ICD_VENDORS", vendors, 0);
   blas_choose_core();
   here.pocl = cl_driver_open("Portable");
   here.intel = cl_driver_open("Intel");
