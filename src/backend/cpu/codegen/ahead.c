@@ -43,10 +43,12 @@ static bool runs_ahead(const emitter *e, uint32_t loop, uint32_t i) {
          !is_written(e, loop, in->arg[0]);
 }
 
-// How many elements of a type a register of the target has; 1 when that is no use.
+// How many elements of a type are read at once: what a register of the target has, or fewer, so that
+// the lanes are whole squares. 1 when that is no use.
 static unsigned register_elements(const emitter *e, unsigned bytes) {
   unsigned count = e->u->target->vector_bits / 8 / bytes;
-  return count >= 2 && count <= MOST_AHEAD && e->width % count == 0 ? count : 1;
+  while (count > MOST_AHEAD || (count > 1 && e->width % count != 0)) count /= 2;
+  return count > 1 ? count : 1;
 }
 
 bool ahead_plan(const emitter *e, uint32_t loop, ahead *out) {
