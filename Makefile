@@ -88,6 +88,14 @@ fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
 docs: build ## rewrite the generated tables of docs/IR.md and docs/PASSES.md
 	@$(BUILD)/gendocs --write docs/IR.md docs/PASSES.md
 
+python: build ## build the Python package in place (build/PRESET/python) and run its tests
+	@python/build_backend.py stage $(BUILD)/python --build $(BUILD)
+	@tests/run $(BUILD) script.python
+
+wheel: build ## a wheel that needs nothing of this machine's LLVM, in build/wheel
+	@scripts/install-deps python
+	@python/build_backend.py wheel build/wheel --build $(BUILD)
+
 install: build ## install below PREFIX (/usr/local), with DESTDIR in front
 	@umask 022; DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" > /dev/null
 	@echo "installed below $(DESTDIR)$(PREFIX)"
@@ -106,4 +114,4 @@ clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
 .PHONY: all help build demo test coverage mutants bench peers exhaustive prove oclgrind conform random random-vulkan fuzz \
-  docs install uninstall format tidy clean
+  docs python wheel install uninstall format tidy clean

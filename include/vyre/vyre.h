@@ -56,6 +56,7 @@ typedef enum vyre_status {
   VYRE_ERROR_FUEL,        /* the dispatch passed its limit of executed operations */
   VYRE_ERROR_MEMORY,      /* out of memory */
   VYRE_ERROR_IO,          /* a file could not be read or written */
+  VYRE_ERROR_STOPPED,     /* the caller asked for the end of the dispatch */
   VYRE_STATUS_COUNT
 } vyre_status;
 
@@ -480,6 +481,11 @@ typedef struct vyre_dispatch_args {
                        that also a program whose answer depends on the order repeats it. */
   /* NULL, or one per buffer: those that are not NULL are bound in place of their spans. */
   vyre_buffer *const *handles;
+  /* NULL, or a flag that any thread or signal handler may set to something else than 0: the
+   * dispatch then ends soon with VYRE_ERROR_STOPPED, and what it writes is unspecified. Backends of
+   * this CPU look at it all the time, the others before they begin. A time limit that passes sets
+   * it too. */
+  volatile uint32_t *stop;
 } vyre_dispatch_args;
 
 typedef enum vyre_tier { VYRE_TIER_FULL = 0, VYRE_TIER_QUICK = 1 } vyre_tier;

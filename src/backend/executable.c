@@ -164,7 +164,8 @@ vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *ar
   launch l;
   vyre_status status = launch_init(&l, e->program, args, error);
   if (status != VYRE_OK) return status;
-  if (l.handles) status = bring_here(e, &l, error);
+  if (l.stop && *l.stop) status = launch_stopped_error(&l, e->program->regions[0].name, error);
+  if (status == VYRE_OK && l.handles) status = bring_here(e, &l, error);
   if (status == VYRE_OK) {
     status = e->backend->dispatch(e->state, &l, report, error);
     if (l.handles) note_writes(e, &l);

@@ -214,6 +214,7 @@ vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispa
   l->fuel = args->fuel;
   l->threads = args->threads;
   l->timeout_ns = args->timeout_ns;
+  l->stop = args->stop;
   l->deadline_ns = UINT64_MAX;
   if (l->timeout_ns && __builtin_add_overflow(clock_now_ns(), l->timeout_ns, &l->deadline_ns))
     l->deadline_ns = UINT64_MAX;
@@ -236,6 +237,15 @@ vyre_status launch_timeout_error(const char *region, vyre_error *error) {
   return error_set(error, VYRE_ERROR_TIMEOUT,
                    "region `%s` passed the time limit. Fix: look for a loop that does not end, or "
                    "allow more time",
+                   region);
+}
+
+vyre_status launch_stopped_error(const launch *l, const char *region, vyre_error *error) {
+  bool is_asked = l->stop && *l->stop && (!l->timeout_ns || clock_now_ns() < l->deadline_ns);
+  if (!is_asked) return launch_timeout_error(region, error);
+  return error_set(error, VYRE_ERROR_STOPPED,
+                   "the caller ended the dispatch in region `%s`; what it wrote is unspecified. "
+                   "Fix: dispatch again with fresh buffers",
                    region);
 }
 

@@ -27,6 +27,7 @@ typedef struct launch {
   uint64_t timeout_ns, fuel;   // 0: none
   uint32_t threads;            // at most; 0: as compiled
   uint64_t deadline_ns;        // of clock_now_ns; UINT64_MAX when there is no timeout
+  volatile uint32_t *stop;     // the caller's flag, or NULL
 
   // Storage behind the pointers above.
   uint64_t inline_params[LAUNCH_INLINE], inline_lengths[LAUNCH_INLINE];
@@ -45,8 +46,9 @@ void launch_fini(launch *l);
 // The handle that a buffer of the program is bound to; NULL: borrowed memory, or transient.
 vyre_buffer *launch_handle(const launch *l, uint32_t buffer);
 
-// The errors of a running dispatch, the same from every backend: it passed its time limit, or a
-// barrier was not reached by a whole workgroup.
+// The errors of a running dispatch, the same from every backend: it was stopped, by its time limit or
+// by the caller's flag, or a barrier was not reached by a whole workgroup.
+vyre_status launch_stopped_error(const launch *l, const char *region, vyre_error *error);
 vyre_status launch_timeout_error(const char *region, vyre_error *error);
 vyre_status launch_divergence_error(const char *region, vyre_error *error);
 // The limit passed before anything ran; no thread could be started to watch it.

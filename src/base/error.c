@@ -22,6 +22,7 @@ static const char *const status_names[VYRE_STATUS_COUNT] = {
     [VYRE_ERROR_FUEL] = "fuel",
     [VYRE_ERROR_MEMORY] = "memory",
     [VYRE_ERROR_IO] = "io",
+    [VYRE_ERROR_STOPPED] = "stopped",
 };
 
 const char *vyre_status_name(vyre_status status) {

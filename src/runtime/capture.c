@@ -82,6 +82,7 @@ static capture_result take(capture *c, const vyre_program *program, const vyre_d
   c->args.params = c->params;
   c->args.buffers = c->work;
   c->args.handles = NULL;
+  c->args.stop = NULL; // it is the caller's, of this one dispatch
   return CAPTURE_TAKEN;
 }
 

@@ -304,6 +304,45 @@ static void test_given_up(void **state) {
   assert_int_equal(run_limited(MILLISECOND), LIMITED_LATE); // ended when the process ends
 }
 
+// ---- the caller's flag --------------------------------------------------------------------------
+
+static void *raise_soon(void *flag) {
+  nanosleep(&(struct timespec){0, 30 * MILLISECOND}, NULL);
+  *(volatile uint32_t *)flag = 1;
+  return NULL;
+}
+
+static void expect_stopped(const char *backend, const shape *s, uint64_t timeout_ns) {
+  static uint32_t x[64], y[64];
+  vyre_program *p = parse(s->text);
+  vyre_executable *e;
+  vyre_error error = {0};
+  assert_int_equal(vyre_compile(p, backend, NULL, &e, &error), VYRE_OK);
+  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+  volatile uint32_t flag = 0;
+  vyre_dispatch_args args = {.buffers = spans,
+                             .buffer_count = vyre_program_buffer_count(p),
+                             .timeout_ns = timeout_ns,
+                             .stop = &flag};
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, raise_soon, (void *)&flag), 0);
+  vyre_status status = vyre_dispatch(e, &args, NULL, &error);
+  pthread_join(thread, NULL);
+  if (status != VYRE_ERROR_STOPPED || !strstr(error.message, "Fix:"))
+    fail_msg("%s on %s: %s: %s", s->name, backend, vyre_status_name(status), error.message);
+  assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_ERROR_STOPPED); // before it begins
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+static void test_flag(void **state) {
+  (void)state;
+  for (int i = 0; i < SHAPE_COUNT; i++) {
+    expect_stopped("ref", &shapes[i], 0);
+    expect_stopped("cpu", &shapes[i], i % 2 ? UINT64_C(60000000000) : 0);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_given_up), // first: nothing else was given up
@@ -312,6 +351,7 @@ int main(void) {
       cmocka_unit_test(test_endless_on_ref),
       cmocka_unit_test(test_endless_on_cpu),
       cmocka_unit_test(test_endless_on_opencl),
+      cmocka_unit_test(test_flag),
       cmocka_unit_test(test_compiling_counts),
       cmocka_unit_test(test_compiling_counts_in_the_runtime),
   };

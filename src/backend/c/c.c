@@ -120,12 +120,13 @@ static vyre_status c_compile(const backend *self, vyre_program *program,
   return status;
 }
 
-static vyre_status result_error(int result, const char *region, vyre_error *error) {
+static vyre_status result_error(int result, const launch *l, const char *region,
+                                vyre_error *error) {
   switch ((c_result)result) {
   case C_RAN: return VYRE_OK;
   case C_NO_MEMORY: return error_out_of_memory(error);
   case C_DIVERGED: return launch_divergence_error(region, error);
-  case C_STOPPED: return launch_timeout_error(region, error);
+  case C_STOPPED: return launch_stopped_error(l, region, error);
   case C_BAD_EXTENT: break; // a launch has been checked
   }
   VYRE_BUG("c", "the program returned %d", result);
@@ -137,22 +138,22 @@ static vyre_status c_dispatch(void *state, const launch *l, vyre_report *report,
   const vyre_program *p = s->program;
   void *buffers[LIMIT_BUFFERS];
   uint32_t lengths[LIMIT_BUFFERS], region = 0;
-  volatile uint32_t stop = 0;
+  volatile uint32_t own = 0, *stop = l->stop ? l->stop : &own;
   watch w;
   bool is_watched = l->timeout_ns && l->deadline_ns != UINT64_MAX;
   for (uint32_t i = 0; i < p->buffer_count; i++) {
     buffers[i] = l->buffers[i].data;
     lengths[i] = (uint32_t)l->buffers[i].length;
   }
-  if (is_watched && !watchdog_arm(&w, l->deadline_ns, &stop)) return launch_thread_error(error);
+  if (is_watched && !watchdog_arm(&w, l->deadline_ns, stop)) return launch_thread_error(error);
   uint64_t start = clock_now_ns();
-  int result = s->entry(l->params, buffers, lengths, &stop, &region);
+  int result = s->entry(l->params, buffers, lengths, stop, &region);
   uint64_t time_ns = clock_now_ns() - start;
   if (is_watched) watchdog_disarm(&w);
   // One call runs all regions: the time is told of the first.
   for (uint32_t i = 0; i < p->region_count && result == C_RAN; i++)
     report_region(report, p->regions[i].name, i ? 0 : time_ns, 0, l->regions[i].invocations);
-  return result_error(result, p->regions[region - (region > 0)].name, error);
+  return result_error(result, l, p->regions[region - (region > 0)].name, error);
 }
 
 static vyre_status emit_file(vyre_program *program, const backend_form_options *o, char **text,

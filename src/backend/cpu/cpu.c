@@ -195,8 +195,8 @@ static uint64_t traffic(const vyre_program *p, const region_state *r, const laun
   return bytes;
 }
 
-static vyre_status result_error(int result, const region *r, vyre_error *error) {
-  if (result == CPU_STOPPED) return launch_timeout_error(r->name, error);
+static vyre_status result_error(int result, const launch *l, const region *r, vyre_error *error) {
+  if (result == CPU_STOPPED) return launch_stopped_error(l, r->name, error);
   if (result == CPU_DIVERGED) return launch_divergence_error(r->name, error);
   return result < 0 ? error_out_of_memory(error) : VYRE_OK;
 }
@@ -220,7 +220,7 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
     uint64_t boxes = j.count[0] * j.count[1] * j.count[2];
     uint64_t batch = boxes > threads ? boxes / (threads * BOXES_PER_THREAD * 4) : 1;
     pool_run(threads, boxes, batch ? batch : 1, run_boxes, &j);
-    status = result_error(atomic_load(&j.result), r, error);
+    status = result_error(atomic_load(&j.result), l, r, error);
   }
   uint64_t time_ns = clock_between_ns(start, clock_stamp());
   if (status != VYRE_OK) return status;
@@ -288,14 +288,14 @@ static launch_region turned(const launch_region *shape, uint32_t lanes) {
 
 static vyre_status run_regions(cpu_state *s, const launch *l, const bound_buffer *buffers,
                                vyre_report *report, vyre_error *error) {
-  volatile uint32_t stop = 0;
+  volatile uint32_t own = 0, *stop = l->stop ? l->stop : &own;
   watch w;
   bool is_watched = l->timeout_ns && l->deadline_ns != UINT64_MAX;
-  if (is_watched && !watchdog_arm(&w, l->deadline_ns, &stop)) return launch_thread_error(error);
+  if (is_watched && !watchdog_arm(&w, l->deadline_ns, stop)) return launch_thread_error(error);
   vyre_status status = VYRE_OK;
   for (uint32_t i = 0; i < s->program->region_count && status == VYRE_OK; i++) {
     launch_region shape = turned(&l->regions[i], s->kernels.regions[i].lanes);
-    cpu_args args = {.params = l->params, .buffers = buffers, .stop = &stop};
+    cpu_args args = {.params = l->params, .buffers = buffers, .stop = stop};
     memcpy(args.grid, shape.grid, sizeof args.grid);
     memcpy(args.workgroup, shape.workgroup, sizeof args.workgroup);
     status = run_region(s, i, l, &shape, &args, report, error);

@@ -252,7 +252,9 @@ static uint32_t step_structure(const machine *m, frame *f, uint32_t i) {
 // Looking at the clock costs more than an operation.
 static bool is_late(machine *m) {
   enum { CLOCK_EVERY = 4096 };
-  return m->ticks++ % CLOCK_EVERY == 0 && m->l->timeout_ns && clock_now_ns() > m->l->deadline_ns;
+  if (m->ticks++ % CLOCK_EVERY) return false;
+  if (m->l->stop && *m->l->stop) return true;
+  return m->l->timeout_ns && clock_now_ns() > m->l->deadline_ns;
 }
 
 void machine_run(machine *m, frame *f) {

@@ -101,7 +101,7 @@ static vyre_status promise_error(const machine *m, vyre_error *error) {
 
 static vyre_status stop_error(const machine *m, stop end, bool diverged, vyre_error *error) {
   if (diverged) return launch_divergence_error(m->region->name, error);
-  if (end == OUT_OF_TIME) return launch_timeout_error(m->region->name, error);
+  if (end == OUT_OF_TIME) return launch_stopped_error(m->l, m->region->name, error);
   if (end == BROKEN_PROMISE) return promise_error(m, error);
   if (end == OUT_OF_FUEL)
     return error_set(error, VYRE_ERROR_FUEL,
