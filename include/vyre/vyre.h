@@ -238,6 +238,15 @@ typedef struct vyre_source_format {
   const char *format; /* "rgba_unorm8", "linear:repeat:normalized": docs/OPENCL.md lists them */
 } vyre_source_format;
 
+/* Arguments whose memory overlaps, when one of them is written: a program has one buffer for them.
+ */
+typedef struct vyre_source_alias {
+  const char *name;      /* of an argument that points to global memory */
+  const char *of;        /* the argument into whose buffer it points, itself or one that is not
+                            another's alias; NULL: it is a null pointer */
+  uint64_t offset_bytes; /* from the start of that buffer */
+} vyre_source_alias;
+
 /* What does not mean anything in a language is not looked at. */
 typedef struct vyre_source_options {
   const char *entry;         /* NULL: the only one of the source */
@@ -250,6 +259,10 @@ typedef struct vyre_source_options {
   uint32_t local_count;
   const vyre_source_format *formats;
   uint32_t format_count;
+  const vyre_source_alias *aliases; /* arguments of that name have no buffer of their own */
+  uint32_t alias_count;
+  bool has_offset_params; /* the offset is not global_offset, but in parameters offset_x, offset_y,
+                             offset_z of u64 behind those of the grid, as many as there are axes */
 } vyre_source_options;
 
 /* Makes a program from one entry of a source. Where the language has launches, its grid is in the
@@ -274,8 +287,13 @@ typedef struct vyre_source_arg {
   const char *name;
   const char *type; /* as the language writes it, of what is pointed to for pointers: "float4" */
   vyre_source_space space;
-  uint64_t size_bytes; /* of that type */
-  bool is_const;       /* a pointer to const */
+  uint64_t size_bytes;  /* of that type */
+  bool is_const;        /* a pointer to const */
+  const char *declared; /* its type as the source has it, qualifiers included */
+  /* Of what is passed by value: the program has a parameter for each of its numbers, in this order.
+   * Of an image: as many as it has extents, and no offsets. */
+  uint32_t part_count;
+  const uint64_t *part_offsets; /* bytes; NULL where it has no parts */
 } vyre_source_arg;
 
 typedef struct vyre_source_entry {
@@ -292,6 +310,13 @@ VYRE_API vyre_status vyre_source_entries(const char *language, const void *sourc
                                          const char *name, const char *build_options,
                                          vyre_source_entry **out, uint32_t *count,
                                          vyre_error *error);
+
+/* The source with its includes and macros resolved, as text of the same language that needs neither
+ * files nor definitions any more; a copy where the language has no such thing. Freed with
+ * vyre_free; it ends with a zero behind *out_size bytes. */
+VYRE_API vyre_status vyre_source_preprocess(const char *language, const void *source, size_t size,
+                                            const char *name, const char *build_options, char **out,
+                                            size_t *out_size, vyre_error *error);
 
 /* One entry of a source: its program, or why there is none. All of it is the caller's only during
  * the call (a program can be retained), which may come on another thread. */
@@ -556,6 +581,7 @@ typedef struct vyre_completion vyre_completion; /* a dispatch that is under way 
 
 typedef struct vyre_runtime_options {
   const char *backend;  /* run everything on this one; NULL: routed */
+  const char *without;  /* never use this one; NULL: all may be used */
   bool no_learning;     /* stay with the first variant; nothing runs in the background */
   bool no_store;        /* read and write no file */
   bool specialise;      /* compile variants with parameters and lengths as constants */

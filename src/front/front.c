@@ -95,6 +95,13 @@ static bool are_formats_given(const vyre_source_options *o) {
   return true;
 }
 
+static bool are_aliases_given(const vyre_source_options *o) {
+  if (o->alias_count && !o->aliases) return false;
+  for (uint32_t i = 0; i < o->alias_count; i++)
+    if (!o->aliases[i].name) return false;
+  return true;
+}
+
 static vyre_status check_options(const vyre_source_options *o, vyre_error *error) {
   if (o && !are_locals_given(o))
     return error_set(error, VYRE_ERROR_ARGUMENT,
@@ -104,6 +111,10 @@ static vyre_status check_options(const vyre_source_options *o, vyre_error *error
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "a format of the options is NULL. Fix: pass as many names and formats as "
                      "format_count says");
+  if (o && !are_aliases_given(o))
+    return error_set(
+        error, VYRE_ERROR_ARGUMENT,
+        "an alias of the options is NULL. Fix: pass as many names as alias_count says");
   return VYRE_OK;
 }
 
@@ -166,4 +177,30 @@ vyre_status vyre_source_entries(const char *language, const void *text, size_t s
   vyre_status status = begin(language, text, size, name, &source, &found, error);
   if (status != VYRE_OK || !found->entries) return status;
   return found->entries(&source, build_options ? build_options : "", out, count, error);
+}
+
+static vyre_status copy_text(const front_source *source, char **out, size_t *size,
+                             vyre_error *error) {
+  *out = malloc(source->size + 1);
+  if (!*out) return error_out_of_memory(error);
+  memcpy(*out, source->text, source->size);
+  (*out)[source->size] = 0;
+  *size = source->size;
+  return VYRE_OK;
+}
+
+vyre_status vyre_source_preprocess(const char *language, const void *text, size_t size,
+                                   const char *name, const char *build_options, char **out,
+                                   size_t *out_size, vyre_error *error) {
+  FPENV_SCOPE;
+  if (!out || !out_size)
+    return error_set(error, VYRE_ERROR_ARGUMENT, "`out` or `out_size` is NULL. Fix: pass places");
+  *out = NULL;
+  *out_size = 0;
+  front_source source;
+  const front_language *found = NULL;
+  vyre_status status = begin(language, text, size, name, &source, &found, error);
+  if (status != VYRE_OK) return status;
+  if (!found->preprocess) return copy_text(&source, out, out_size, error);
+  return found->preprocess(&source, build_options ? build_options : "", out, out_size, error);
 }

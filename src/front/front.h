@@ -30,6 +30,10 @@ typedef struct front_language {
   // source is one program.
   vyre_status (*entries)(const front_source *source, const char *build_options,
                          vyre_source_entry **out, uint32_t *count, vyre_error *error);
+  // The source without includes and macros, malloc'ed, with a zero at its end. NULL where a source
+  // has none.
+  vyre_status (*preprocess)(const front_source *source, const char *build_options, char **out,
+                            size_t *size, vyre_error *error);
 } front_language;
 
 #endif

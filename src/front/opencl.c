@@ -65,10 +65,22 @@ static vyre_status list_entries(const front_source *source, const char *build_op
   return status;
 }
 
+static vyre_status preprocess_source(const front_source *source, const char *build_options,
+                                     char **out, size_t *size, vyre_error *error) {
+  front_source bare = *source;
+  const front_module *module = NULL;
+  vyre_status status = open_module(&bare, &module, error);
+  if (status != VYRE_OK) return status;
+  status = module->preprocess(&bare, build_options, out, size, error);
+  fork_let_go();
+  return status;
+}
+
 const front_language opencl_language = {
     .info = {.name = "opencl", .title = "OpenCL C", .suffixes = ".cl", .has_launch = true},
     .first_byte = -1,
     .program = make_program,
     .each = visit_each,
     .entries = list_entries,
+    .preprocess = preprocess_source,
 };

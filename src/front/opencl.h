@@ -10,7 +10,7 @@
 
 extern const front_language opencl_language;
 
-enum { FRONT_ABI_VERSION = 4 };
+enum { FRONT_ABI_VERSION = 5 };
 
 #define FRONT_MODULE_FILE   "libvyre-clang.so"
 #define FRONT_MODULE_SYMBOL "vyre_front_module"
@@ -24,6 +24,8 @@ typedef struct front_module {
                       front_visit *visit, void *data, vyre_error *error);
   vyre_status (*entries)(const front_source *source, const char *build_options,
                          vyre_source_entry **out, uint32_t *count, vyre_error *error);
+  vyre_status (*preprocess)(const front_source *source, const char *build_options, char **out,
+                            size_t *size, vyre_error *error);
 } front_module;
 
 #endif

@@ -19,10 +19,10 @@ typedef struct remembered { // of a route entry, copied: the table may change
 } remembered;
 
 static bool has_backend(void *context, const char *backend) {
-  (void)context;
+  const vyre_runtime *rt = context;
   uint32_t count = 0;
-  return backend_find(backend) && vyre_backend_devices(backend, NULL, 0, &count, NULL) == VYRE_OK &&
-         count;
+  return strcmp(backend, rt->without) && backend_find(backend) &&
+         vyre_backend_devices(backend, NULL, 0, &count, NULL) == VYRE_OK && count;
 }
 
 static void copy_entry(const route_entry *e, plan *p, remembered *r) {
@@ -47,7 +47,8 @@ static void ask_routes(vyre_kernel *k, plan *p, remembered *out) {
                        .work = p->work,
                        .now = clock_unix_seconds(),
                        .max_age_seconds = ROUTE_MAX_AGE_SECONDS,
-                       .has_backend = has_backend};
+                       .has_backend = has_backend,
+                       .context = rt};
   pthread_mutex_lock(&rt->files);
   p->route = route_resolve(rt->routes, &query, &entry);
   char adapter[128] = "";

@@ -91,6 +91,7 @@ static void add_backends(learn_job *j, const char *usual, bool only_known) {
     // The interpreter is the oracle, not a contender, unless somebody says so.
     bool is_routed = begin_is_routed(j->plan, id);
     if ((!backend_is_contender(id) && !is_routed) || !strcmp(id, usual)) continue;
+    if (!strcmp(id, rt->without)) continue;
     if (only_known && !is_routed && !begin_has_hope(j->kernel, j->plan, id, j->usual_ns)) continue;
     vyre_error error = {0};
     uint32_t count = 0;

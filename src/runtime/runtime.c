@@ -153,7 +153,8 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
   rt->options = *options;
   rt->generation = fork_generation();
   if (options->backend) snprintf(rt->backend, sizeof rt->backend, "%s", options->backend);
-  rt->options.backend = NULL; // the copy is what counts
+  if (options->without) snprintf(rt->without, sizeof rt->without, "%s", options->without);
+  rt->options.backend = rt->options.without = NULL; // the copies are what counts
   rt->begun_ns = rt->flushed_ns = clock_now_ns();
   pthread_mutex_init(&rt->lock, NULL);
   pthread_mutex_init(&rt->files, NULL);

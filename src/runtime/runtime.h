@@ -14,6 +14,7 @@
 struct vyre_runtime {
   vyre_runtime_options options;
   char backend[32]; // forced one, or empty
+  char without[32]; // one that is not used, or empty
   hints *hints;
   worker *worker;
   pthread_mutex_t submit_lock; // of the submitter, and of waiting for it

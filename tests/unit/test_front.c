@@ -61,6 +61,62 @@ static void offsets_move_the_ids(void **state) {
   vyre_program_release(program);
 }
 
+static void offsets_are_parameters(void **state) {
+  (void)state;
+  uint32_t out[8];
+  vyre_error error;
+  vyre_executable *executable;
+  vyre_source_options options = {.has_offset_params = true, .rank = 2};
+  vyre_program *program = make(ids, &options);
+  assert_int_equal(vyre_program_param_count(program), 5);
+  assert_string_equal(vyre_program_param(program, 3).name, "offset_x");
+  assert_int_equal(vyre_compile(program, "ref", NULL, &executable, &error), VYRE_OK);
+  for (uint64_t offset = 0; offset < 300; offset += 100) {
+    vyre_scalar params[] = {
+        {VYRE_U32, 3}, {VYRE_U32, 8}, {VYRE_U32, 1}, {VYRE_U64, offset}, {VYRE_U64, 7}};
+    vyre_span spans[] = {{out, sizeof out}};
+    vyre_dispatch_args args = {
+        .params = params, .param_count = 5, .buffers = spans, .buffer_count = 1};
+    assert_int_equal(vyre_dispatch(executable, &args, NULL, &error), VYRE_OK);
+    for (uint32_t i = 0; i < 8; i++) assert_int_equal(out[i], (offset + i) * 3 + 7);
+  }
+  vyre_executable_release(executable);
+  vyre_program_release(program);
+}
+
+// One buffer stands for arguments that overlap: a sum over a window is computed in place.
+static void aliases_share_a_buffer(void **state) {
+  (void)state;
+  static const char text[] =
+      "kernel void shift(global int *to, global const int *from, global const int *none) {\n"
+      "  for (int i = 0; i < 6; i++) to[i] = from[i] + (none ? 100 : 1);\n"
+      "}\n";
+  const vyre_source_alias aliases[] = {{"to", "to", 8}, {"from", "to", 4}, {"none", NULL, 0}};
+  vyre_source_options options = {.aliases = aliases, .alias_count = 3};
+  vyre_program *program = make(text, &options);
+  assert_int_equal(vyre_program_buffer_count(program), 1);
+  int32_t data[8] = {-1, 10};
+  vyre_executable *executable;
+  vyre_error error;
+  assert_int_equal(vyre_compile(program, "ref", NULL, &executable, &error), VYRE_OK);
+  vyre_scalar params[] = {{VYRE_U32, 1}};
+  vyre_span spans[] = {{data, sizeof data}};
+  vyre_dispatch_args args = {
+      .params = params, .param_count = 1, .buffers = spans, .buffer_count = 1};
+  assert_int_equal(vyre_dispatch(executable, &args, NULL, &error), VYRE_OK);
+  assert_int_equal(data[0], -1);
+  for (int32_t i = 1; i < 8; i++) assert_int_equal(data[i], 9 + i);
+  vyre_executable_release(executable);
+  vyre_program_release(program);
+  program = NULL;
+  options.aliases = &(vyre_source_alias){"to", "nothing", 0};
+  options.alias_count = 1;
+  assert_int_equal(
+      vyre_program_from("opencl", text, strlen(text), "test.cl", &options, &program, &error),
+      VYRE_ERROR_BINDING);
+  assert_non_null(strstr(error.message, "Fix:"));
+}
+
 static void everything_may_be_left_out(void **state) {
   (void)state;
   uint32_t out[4];
@@ -296,7 +352,8 @@ static void threads_read_at_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(offsets_move_the_ids),    cmocka_unit_test(everything_may_be_left_out),
+      cmocka_unit_test(offsets_move_the_ids),    cmocka_unit_test(offsets_are_parameters),
+      cmocka_unit_test(aliases_share_a_buffer),  cmocka_unit_test(everything_may_be_left_out),
       cmocka_unit_test(languages_are_a_table),   cmocka_unit_test(kernels_are_listed),
       cmocka_unit_test(mistakes_have_places),    cmocka_unit_test(threads_read_at_once),
       cmocka_unit_test(children_may_be_ignored), cmocka_unit_test(all_are_made_at_once),

@@ -172,6 +172,21 @@ static void reading_opencl_c(void **state) {
   assert_int_equal(seen, 2);
   REFUSES(vyre_program_from, 1, NULL, kernel_text, size, "n", &options, &out, &error);
   REFUSES(vyre_source_entries, 1, NULL, kernel_text, size, "n", "", &kernels, &count, &error);
+  char *expanded = NULL;
+  size_t expanded_size = 0;
+  REFUSES(vyre_source_preprocess, 1, NULL, kernel_text, size, "n", "", &expanded, &expanded_size,
+          &error);
+  REFUSES(vyre_source_preprocess, 2, "opencl", NULL, 5, "n", "", &expanded, &expanded_size, &error);
+  TAKES(vyre_source_preprocess, 3, "opencl", kernel_text, size, NULL, "", &expanded, &expanded_size,
+        &error);
+  vyre_free(expanded);
+  TAKES(vyre_source_preprocess, 4, "opencl", kernel_text, size, "n", NULL, &expanded,
+        &expanded_size, &error);
+  vyre_free(expanded);
+  REFUSES(vyre_source_preprocess, 5, "opencl", kernel_text, size, "n", "", NULL, &expanded_size,
+          &error);
+  REFUSES(vyre_source_preprocess, 6, "opencl", kernel_text, size, "n", "", &expanded, NULL, &error);
+  TAKES(vyre_source_preprocess, 7, "opencl", "no", 2, "n", "", &expanded, &expanded_size, NULL);
   options.local_count = 1;
   assert_int_equal(vyre_program_from("opencl", kernel_text, size, "n", &options, &out, &error),
                    VYRE_ERROR_ARGUMENT);

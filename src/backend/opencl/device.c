@@ -186,6 +186,13 @@ static void number_twins(void) {
   }
 }
 
+// The platform that vyre itself is: its devices are those of the other backends.
+static bool is_vyre(const opencl_api *cl, cl_platform_id platform) {
+  char name[16] = "";
+  cl_int code = cl->GetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+  return code == CL_SUCCESS && !strcmp(name, "vyre");
+}
+
 static void find_all(void) {
   asked.generation = fork_generation();
   const opencl_api *cl = opencl_api_get(&find_error);
@@ -194,7 +201,7 @@ static void find_all(void) {
   if (!cl) return;
   cl_int code = cl->GetPlatformIDs(32, platforms, &count);
   for (cl_uint i = 0; i < count && i < 32 && code == CL_SUCCESS; i++)
-    add_platform(cl, platforms[i]);
+    if (!is_vyre(cl, platforms[i])) add_platform(cl, platforms[i]);
   limited_guard_exit(); // drivers load more when they are asked for devices
   sort_devices();
   number_twins();

@@ -135,11 +135,19 @@ static ref widened(lowering *l, ref x, const ctype *type) {
   return e_convert(l, type->scalar, x);
 }
 
+// Where the global ids of an axis begin; 0 when that is zero.
+static ref offset_of_axis(lowering *l, uint64_t axis, const ctype *type) {
+  if (axis >= l->rank && l->options->has_offset_params) return 0;
+  if (l->options->has_offset_params)
+    return widened(l, vyre_build_param_value(l->b, l->offset_params[axis]), type);
+  uint64_t shift = axis < 3 ? l->options->global_offset[axis] : 0;
+  return shift ? e_const(l, type->scalar, shift) : 0;
+}
+
 static ref id_of_axis(lowering *l, vyre_op op, uint32_t axis, const ctype *type) {
   ref x = widened(l, vyre_build_id(l->b, op, axis), type);
-  uint64_t shift = l->options->global_offset[axis];
-  if (op != VYRE_OP_GLOBAL_ID || !shift) return x;
-  return e_binary(l, VYRE_OP_ADD, x, e_const(l, type->scalar, shift));
+  ref shift = op == VYRE_OP_GLOBAL_ID ? offset_of_axis(l, axis, type) : 0;
+  return shift ? e_binary(l, VYRE_OP_ADD, x, shift) : x;
 }
 
 static void need_rank(lowering *l, uint64_t axis) {
@@ -175,8 +183,8 @@ value item_offset(lowering *l, node *n, const value *args, int what) {
   uint64_t axis;
   if (!constant_axis(l, args, &axis))
     lower_refuse(l, n->offset, "get_global_offset of a computed axis", "pass 0, 1 or 2");
-  uint64_t shift = axis < 3 ? l->options->global_offset[axis] : 0;
-  return value_scalar(l, e_const(l, n->type->scalar, shift));
+  ref shift = offset_of_axis(l, axis, n->type);
+  return value_scalar(l, shift ? shift : e_zero(l, n->type->scalar));
 }
 
 value item_rank(lowering *l, node *n, const value *args, int what) {

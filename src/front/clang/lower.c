@@ -122,6 +122,35 @@ static void declare_buffer(lowering *l, decl *d, const char *name) {
   b->mem = vyre_build_buffer(l->b, name, b->word, base_access(b), 0);
 }
 
+static const vyre_source_alias *find_alias(const lowering *l, const char *name) {
+  for (uint32_t i = 0; i < l->options->alias_count; i++)
+    if (!strcmp(l->options->aliases[i].name, name)) return &l->options->aliases[i];
+  return NULL;
+}
+
+static bool is_in_memory(const decl *d) {
+  return d->type->kind == T_POINTER &&
+         (d->type->space == SPACE_GLOBAL || d->type->space == SPACE_CONSTANT);
+}
+
+// The pointer that an alias is.
+static pointer alias_pointer(lowering *l, const decl *d, const vyre_source_alias *alias) {
+  if (!alias->of) return pointer_null(l);
+  for (uint32_t i = 0; i < l->kernel->param_count; i++) {
+    const char *name = ast_param_name(l->u, l->kernel, i);
+    const vyre_source_alias *own = find_alias(l, name);
+    if (strcmp(name, alias->of) || !is_in_memory(l->kernel->params[i])) continue;
+    if (own && (!own->of || strcmp(own->of, name))) continue;
+    pointer p = pointer_to(l, base_new(l, l->kernel->params[i], FACT_BUFFER));
+    p.disp += (int64_t)alias->offset_bytes;
+    return p;
+  }
+  unit_fail(l->u, VYRE_ERROR_BINDING, d->offset,
+            "`%s` cannot be an alias of `%s`. Fix: name an argument that points to global memory "
+            "and is no alias",
+            alias->name, alias->of);
+}
+
 static uint64_t local_size(lowering *l, const char *name, uint32_t offset) {
   for (uint32_t i = 0; i < l->options->local_count; i++)
     if (!strcmp(l->options->locals[i].name, name)) return l->options->locals[i].size_bytes;
@@ -169,6 +198,23 @@ static const char *table_name(lowering *l, uint32_t table, const char *wanted) {
   return name;
 }
 
+static void declare_pointed(lowering *l, decl *d, const char *name) {
+  const vyre_source_alias *alias = find_alias(l, name);
+  if (!alias || (alias->of && !strcmp(alias->of, name))) declare_buffer(l, d, name);
+}
+
+// Of every axis: the grid, and where the ids begin.
+static void declare_launch_params(lowering *l) {
+  static const char *const grid_names[] = {"grid_x", "grid_y", "grid_z"};
+  static const char *const offset_names[] = {"offset_x", "offset_y", "offset_z"};
+  for (uint32_t i = 0; i < l->rank && !l->has_own_grid; i++)
+    l->grid_params[i] =
+        vyre_build_param(l->b, ast_free_name(l->u, l->kernel, grid_names[i]), VYRE_U32);
+  for (uint32_t i = 0; i < l->rank && l->options->has_offset_params; i++)
+    l->offset_params[i] =
+        vyre_build_param(l->b, ast_free_name(l->u, l->kernel, offset_names[i]), VYRE_U64);
+}
+
 // Buffers and parameters, which come before the region.
 static void declare_interface(lowering *l, uint32_t *first_param) {
   function *k = l->kernel;
@@ -176,8 +222,8 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
     decl *d = k->params[i];
     switch (d->type->kind) {
     case T_POINTER:
-      if (d->type->space == SPACE_GLOBAL || d->type->space == SPACE_CONSTANT)
-        declare_buffer(l, d, ast_param_name(l->u, k, i));
+      if (is_in_memory(d))
+        declare_pointed(l, d, ast_param_name(l->u, k, i));
       else if (d->type->space != SPACE_LOCAL)
         lower_refuse(l, d->offset, "a pointer argument without an address space",
                      "write global, constant or local");
@@ -192,10 +238,7 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
         declare_value_params(l, d, ast_param_name(l->u, k, i), &first_param[i]);
     }
   }
-  static const char *const grid_names[] = {"grid_x", "grid_y", "grid_z"};
-  for (uint32_t i = 0; i < l->rank && !l->has_own_grid; i++)
-    l->grid_params[i] =
-        vyre_build_param(l->b, ast_free_name(l->u, l->kernel, grid_names[i]), VYRE_U32);
+  declare_launch_params(l);
   l->has_print = l->prints;
   if (l->prints)
     l->print = vyre_build_buffer(l->b, ast_free_name(l->u, l->kernel, "printf"), VYRE_U32,
@@ -219,6 +262,8 @@ static value param_value(lowering *l, const decl *d, uint32_t first_param) {
 }
 
 static pointer argument_pointer(lowering *l, decl *d, const char *name) {
+  const vyre_source_alias *alias = is_in_memory(d) ? find_alias(l, name) : NULL;
+  if (alias) return alias_pointer(l, d, alias);
   base *to = base_new(l, d, FACT_BUFFER);
   if (d->type->space == SPACE_LOCAL)
     base_declare_shared(l, to, name, d->type->element, local_size(l, name, d->offset), d->offset);

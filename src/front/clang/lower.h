@@ -70,7 +70,7 @@ struct lowering {
   uint32_t depth;                // of calls
   uint8_t *is_named;             // per operation
   uint32_t named_capacity;
-  uint32_t grid_params[3];
+  uint32_t grid_params[3], offset_params[3];
   bool has_own_grid; // the kernel's annotation says it
   base *null;
   bool has_print; // `print` is the buffer of printf

@@ -20,6 +20,8 @@ typedef struct request {
   void *data;
   vyre_source_entry **kernels; // for a list
   uint32_t *kernel_count;
+  char **text; // for the preprocessed source
+  size_t *text_size;
 } request;
 
 static function *find_kernel(unit *u, const char *name) {
@@ -52,13 +54,15 @@ static function *find_kernel(unit *u, const char *name) {
 
 // ---- the list -----------------------------------------------------------------------------------
 
-// The list is one block of memory: kernels, then arguments, then strings. The first pass counts.
+// The list is one block of memory: kernels, arguments, offsets of parts, strings. The first pass
+// counts.
 typedef struct listing {
   unit *u;
   vyre_source_entry *kernels; // NULL while counting
   vyre_source_arg *args;
+  uint64_t *parts;
   char *strings;
-  size_t kernel_count, arg_count, string_bytes;
+  size_t kernel_count, arg_count, part_count, string_bytes;
 } listing;
 
 static const char *list_string(listing *s, const char *text) {
@@ -101,6 +105,24 @@ static const char *plain_type(unit *u, const ctype *type) {
   return text;
 }
 
+// The parameters that the program has for an argument, as declare_interface makes them.
+static void list_parts(listing *s, const decl *d, vyre_source_arg *arg) {
+  if (arg->space == VYRE_SPACE_IMAGE)
+    arg->part_count = d->type->axes + (d->type->is_layered ? 1 : 0);
+  if (arg->space != VYRE_SPACE_VALUE) return;
+  const leaf *leaves = type_leaves(s->u, d->type, d->offset);
+  arg->part_count = d->type->leaf_count;
+  if (s->kernels) arg->part_offsets = s->parts + s->part_count;
+  for (uint32_t k = 0; k < arg->part_count && s->kernels; k++)
+    s->parts[s->part_count + k] = leaves[k].offset;
+  s->part_count += arg->part_count;
+}
+
+static const char *declared_type(unit *u, const function *f, uint32_t i) {
+  return unit_string(
+      u, clang_getTypeSpelling(clang_getCursorType(clang_Cursor_getArgument(f->cursor, i))));
+}
+
 static void list_arg(listing *s, const function *f, uint32_t i) {
   const decl *d = f->params[i];
   const ctype *of = d->type->kind == T_POINTER ? d->type->element : d->type;
@@ -108,13 +130,15 @@ static void list_arg(listing *s, const function *f, uint32_t i) {
                          .type = list_string(s, plain_type(s->u, of)),
                          .space = list_space(d->type),
                          .size_bytes = of->size,
-                         .is_const = d->type->kind == T_POINTER && d->type->is_const};
+                         .is_const = d->type->kind == T_POINTER && d->type->is_const,
+                         .declared = list_string(s, declared_type(s->u, f, i))};
+  list_parts(s, d, &arg);
   if (s->kernels) s->args[s->arg_count] = arg;
   s->arg_count++;
 }
 
 static void list_kernels(listing *s) {
-  s->kernel_count = s->arg_count = s->string_bytes = 0;
+  s->kernel_count = s->arg_count = s->part_count = s->string_bytes = 0;
   for (uint32_t i = 0; i < s->u->ast->function_count; i++) {
     function *f = s->u->ast->functions[i];
     if (!f->is_kernel) continue;
@@ -135,11 +159,13 @@ static void make_list(unit *u, const request *r) {
   list_kernels(&s);
   size_t kernel_bytes = s.kernel_count * sizeof *s.kernels;
   size_t arg_bytes = s.arg_count * sizeof *s.args;
-  char *block = calloc(1, kernel_bytes + arg_bytes + s.string_bytes + 1);
+  size_t part_bytes = s.part_count * sizeof *s.parts;
+  char *block = calloc(1, kernel_bytes + arg_bytes + part_bytes + s.string_bytes + 1);
   if (!block) unit_fail_memory(u);
   *r->kernels = s.kernels = (vyre_source_entry *)(void *)block;
   s.args = (vyre_source_arg *)(void *)(block + kernel_bytes);
-  s.strings = block + kernel_bytes + arg_bytes;
+  s.parts = (uint64_t *)(void *)(block + kernel_bytes + arg_bytes);
+  s.strings = block + kernel_bytes + arg_bytes + part_bytes;
   list_kernels(&s);
   *r->kernel_count = (uint32_t)s.kernel_count;
 }
@@ -193,8 +219,18 @@ static void visit_kernels(unit *u, const request *r) {
 
 // ---- the calls ----------------------------------------------------------------------------------
 
+static void give_text(unit *u, const request *r) {
+  *r->text = u->text;
+  *r->text_size = u->size;
+  u->text = NULL;
+}
+
 static void serve(unit *u, const request *r, const char *build_options) {
   parse_source(u, build_options);
+  if (r->text) {
+    give_text(u, r);
+    return;
+  }
   ast_init(u);
   if (r->kernels)
     make_list(u, r);
@@ -252,6 +288,12 @@ static vyre_status list_of_kernels(const front_source *source, const char *build
   return run(source, build_options, &r, error);
 }
 
+static vyre_status preprocessed(const front_source *source, const char *build_options, char **out,
+                                size_t *size, vyre_error *error) {
+  request r = {.text = out, .text_size = size};
+  return run(source, build_options, &r, error);
+}
+
 extern VYRE_API const front_module vyre_front_module;
 const front_module vyre_front_module = {FRONT_ABI_VERSION, make_program, visit_programs,
-                                        list_of_kernels};
+                                        list_of_kernels, preprocessed};
