@@ -20,6 +20,14 @@ foreach(source ${sources})
   add_tool(${name} ${source} PkgConfig::TEST_LIBS gmp)
 endforeach()
 
+# Tests of the OpenCL driver are its clients, through the loader.
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/test_icd*.c)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  target_link_libraries(${name} PRIVATE ${OPENCL_LIBRARY})
+  add_dependencies(${name} vyre-opencl)
+endforeach()
+
 # SPIRV-Tools validates the modules that the Vulkan backend emits; it is C++ behind a C interface.
 find_library(SPIRV_TOOLS_LIBRARY SPIRV-Tools REQUIRED)
 target_link_libraries(test_spirv PRIVATE ${SPIRV_TOOLS_LIBRARY} stdc++)

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+//
+// Building, compiling and linking. A compiled program is its preprocessed text; linking puts texts
+// behind one another, each header that several of them have once.
+#include "icd/program.h"
+
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef void(CL_CALLBACK build_notify)(cl_program program, void *data);
+
+// ---- checks -------------------------------------------------------------------------------------
+
+static cl_int check_devices(cl_context context, cl_uint count, const cl_device_id *devices) {
+  if (!count != !devices) return CL_INVALID_VALUE;
+  for (cl_uint i = 0; i < count; i++)
+    if (!object_is(devices[i], OBJECT_DEVICE) || !context_has(context, devices[i]))
+      return CL_INVALID_DEVICE;
+  return CL_SUCCESS;
+}
+
+static cl_int check_build(cl_program p, cl_uint count, const cl_device_id *devices,
+                          build_notify *notify, void *data) {
+  if (!object_is(p, OBJECT_PROGRAM)) return CL_INVALID_PROGRAM;
+  cl_int code = check_devices(p->context, count, devices);
+  if (code != CL_SUCCESS) return code;
+  if (!notify && data) return CL_INVALID_VALUE;
+  return atomic_load(&p->kernel_count) ? CL_INVALID_OPERATION : CL_SUCCESS;
+}
+
+// ---- one text -----------------------------------------------------------------------------------
+
+// Preprocesses the source with the options and, in front of them, `folder` as one of includes.
+static cl_int preprocess(cl_program p, build_options *o, const char *folder) {
+  vyre_error error = {0};
+  strbuf all = {0};
+  if (folder) strbuf_printf(&all, "\"-I%s\" ", folder);
+  strbuf_puts(&all, o->preprocess);
+  char *options = strbuf_take(&all, NULL);
+  if (!options) return CL_OUT_OF_HOST_MEMORY;
+  vyre_status status = vyre_source_preprocess("opencl", p->source, p->source_size, "program.cl",
+                                              options, &p->text, &p->text_size, &error);
+  free(options);
+  p->flags = o->read;
+  o->read = NULL;
+  if (status == VYRE_OK) return CL_SUCCESS;
+  program_log_error(p, &error);
+  return status == VYRE_ERROR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_BUILD_PROGRAM_FAILURE;
+}
+
+static void end_build(cl_program p, cl_int code, program_form form) {
+  p->status = code == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+  if (code == CL_SUCCESS) p->form = form;
+}
+
+static cl_int begin_build(cl_program p, const char *options) {
+  program_clear(p);
+  p->options = strdup(options ? options : "");
+  p->status = CL_BUILD_IN_PROGRESS;
+  return p->options ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+cl_int clBuildProgram(cl_program p, cl_uint count, const cl_device_id *devices, const char *options,
+                      build_notify *notify, void *data) {
+  cl_int code = check_build(p, count, devices, notify, data);
+  if (code != CL_SUCCESS) return code;
+  if (!p->source && !p->is_binary) return CL_INVALID_OPERATION;
+  if (p->is_binary && p->form == PROGRAM_LIBRARY) return CL_INVALID_BINARY;
+  build_options o;
+  code = build_options_read(options, false, &o);
+  if (code != CL_SUCCESS) return code;
+  pthread_mutex_lock(&p->lock);
+  code = begin_build(p, options);
+  if (code == CL_SUCCESS && !p->is_binary) code = preprocess(p, &o, NULL);
+  if (code == CL_SUCCESS) code = program_read(p);
+  end_build(p, code, PROGRAM_EXECUTABLE);
+  pthread_mutex_unlock(&p->lock);
+  build_options_free(&o);
+  if (notify) notify(p, data);
+  return code;
+}
+
+// ---- headers ------------------------------------------------------------------------------------
+
+static bool write_file(const char *path, const char *text, size_t size) {
+  FILE *file = fopen(path, "wx");
+  if (!file) return errno == EEXIST; // the first of a name counts
+  bool is_written = fwrite(text, 1, size, file) == size;
+  return !fclose(file) && is_written;
+}
+
+// A header below the folder, with the folders of its name.
+static bool write_header(const char *folder, const char *name, cl_program header) {
+  strbuf path = {0};
+  strbuf_printf(&path, "%s/%s", folder, name);
+  char *text = strbuf_take(&path, NULL);
+  bool is_written = text && name[0] && name[0] != '/' && !strstr(name, "..");
+  for (char *slash = text ? strchr(text + strlen(folder) + 1, '/') : NULL; slash && is_written;
+       slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    is_written = !mkdir(text, 0700) || errno == EEXIST;
+    *slash = '/';
+  }
+  if (is_written) is_written = write_file(text, header->source, header->source_size);
+  free(text);
+  return is_written;
+}
+
+static int remove_one(const char *path, const struct stat *about, int type, struct FTW *at) {
+  (void)about, (void)type, (void)at;
+  return remove(path);
+}
+
+static void remove_folder(const char *folder) {
+  nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static cl_int make_folder(char *folder, size_t size, cl_uint count, const cl_program *headers,
+                          const char **names) {
+  const char *place = getenv("TMPDIR");
+  snprintf(folder, size, "%s/vyre-headers-XXXXXX", place && *place ? place : "/tmp");
+  if (!mkdtemp(folder)) return CL_OUT_OF_RESOURCES;
+  for (cl_uint i = 0; i < count; i++)
+    if (!write_header(folder, names[i], headers[i])) {
+      remove_folder(folder);
+      return CL_OUT_OF_RESOURCES;
+    }
+  return CL_SUCCESS;
+}
+
+static cl_int compile(cl_program p, build_options *o, cl_uint count, const cl_program *headers,
+                      const char **names) {
+  char folder[512];
+  if (!count) return preprocess(p, o, NULL);
+  cl_int code = make_folder(folder, sizeof folder, count, headers, names);
+  if (code != CL_SUCCESS) return code;
+  code = preprocess(p, o, folder);
+  remove_folder(folder);
+  return code;
+}
+
+cl_int clCompileProgram(cl_program p, cl_uint count, const cl_device_id *devices,
+                        const char *options, cl_uint header_count, const cl_program *headers,
+                        const char **names, build_notify *notify, void *data) {
+  cl_int code = check_build(p, count, devices, notify, data);
+  if (code != CL_SUCCESS) return code;
+  if (!p->source) return CL_INVALID_OPERATION;
+  if (header_count ? !headers || !names : headers || names) return CL_INVALID_VALUE;
+  for (cl_uint i = 0; i < header_count; i++)
+    if (!object_is(headers[i], OBJECT_PROGRAM) || !headers[i]->source || !names[i])
+      return CL_INVALID_VALUE;
+  build_options o;
+  code = build_options_read(options, false, &o);
+  if (code == CL_INVALID_BUILD_OPTIONS) code = CL_INVALID_COMPILER_OPTIONS;
+  if (code != CL_SUCCESS) return code;
+  pthread_mutex_lock(&p->lock);
+  code = begin_build(p, options);
+  if (code == CL_SUCCESS) code = compile(p, &o, header_count, headers, names);
+  if (code == CL_BUILD_PROGRAM_FAILURE) code = CL_COMPILE_PROGRAM_FAILURE;
+  end_build(p, code, PROGRAM_OBJECT);
+  pthread_mutex_unlock(&p->lock);
+  build_options_free(&o);
+  if (notify) notify(p, data);
+  return code;
+}
+
+// ---- linking ------------------------------------------------------------------------------------
+
+static bool is_marker(const char *line) {
+  return line[0] == '#' && line[1] == ' ' && line[2] >= '0' && line[2] <= '9';
+}
+
+static const char *line_end(const char *at, const char *end) {
+  const char *stop = memchr(at, '\n', (size_t)(end - at));
+  return stop ? stop + 1 : end;
+}
+
+static bool has_text(const strbuf *all, const char *at, size_t size) {
+  return all->size >= size && memmem(all->at, all->size, at, size);
+}
+
+// Adds a text, without the parts of other files (a marker and what follows) that are there already.
+static void add_text(strbuf *all, const char *text, size_t size) {
+  const char *end = text + size, *start = text;
+  while (start < end) {
+    const char *stop = line_end(start, end);
+    while (stop < end && !is_marker(stop)) stop = line_end(stop, end);
+    const char *name = memchr(start, '"', (size_t)(line_end(start, end) - start));
+    bool is_other = is_marker(start) && name && strncmp(name, "\"program.cl\"", 12);
+    if (!is_other || !has_text(all, start, (size_t)(stop - start)))
+      strbuf_add(all, start, (size_t)(stop - start));
+    start = stop;
+  }
+  strbuf_putc(all, '\n');
+}
+
+static cl_int check_inputs(cl_context context, cl_uint count, const cl_program *inputs) {
+  if (!count || !inputs) return CL_INVALID_VALUE;
+  uint32_t with_code = 0;
+  for (cl_uint i = 0; i < count; i++) {
+    if (!object_is(inputs[i], OBJECT_PROGRAM) || inputs[i]->context != context)
+      return CL_INVALID_PROGRAM;
+    bool is_linkable = inputs[i]->form == PROGRAM_OBJECT || inputs[i]->form == PROGRAM_LIBRARY;
+    with_code += inputs[i]->text && is_linkable;
+  }
+  return with_code == count ? CL_SUCCESS : CL_INVALID_OPERATION;
+}
+
+static cl_int link_texts(cl_program p, cl_uint count, const cl_program *inputs) {
+  strbuf all = {0};
+  for (cl_uint i = 0; i < count; i++) add_text(&all, inputs[i]->text, inputs[i]->text_size);
+  p->text = strbuf_take(&all, &p->text_size);
+  p->flags = strdup(inputs[0]->flags);
+  return p->text && p->flags ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+cl_program clLinkProgram(cl_context context, cl_uint device_count, const cl_device_id *devices,
+                         const char *options, cl_uint count, const cl_program *inputs,
+                         build_notify *notify, void *data, cl_int *errcode) {
+  if (!object_is(context, OBJECT_CONTEXT)) return icd_fail(errcode, CL_INVALID_CONTEXT);
+  cl_int code = check_devices(context, device_count, devices);
+  if (code == CL_SUCCESS && !notify && data) code = CL_INVALID_VALUE;
+  if (code == CL_SUCCESS) code = check_inputs(context, count, inputs);
+  if (code != CL_SUCCESS) return icd_fail(errcode, code);
+  build_options o;
+  code = build_options_read(options, true, &o);
+  if (code != CL_SUCCESS) return icd_fail(errcode, code);
+  cl_program made = program_make(context);
+  if (!made) {
+    build_options_free(&o);
+    return icd_fail(errcode, CL_OUT_OF_HOST_MEMORY);
+  }
+  code = begin_build(made, options);
+  if (code == CL_SUCCESS) code = link_texts(made, count, inputs);
+  if (code == CL_SUCCESS && !o.is_library) code = program_read(made);
+  if (code == CL_BUILD_PROGRAM_FAILURE) code = CL_LINK_PROGRAM_FAILURE;
+  end_build(made, code, o.is_library ? PROGRAM_LIBRARY : PROGRAM_EXECUTABLE);
+  build_options_free(&o);
+  icd_fail(errcode, code);
+  if (notify) notify(made, data);
+  return made; // also one that failed: it has the log
+}
