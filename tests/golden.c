@@ -6,6 +6,8 @@
 //   RUN: command         through sh, from the top of the source tree; several run in turn, and what
 //                        they print on both streams is one output. %s is the file, %S its folder,
 //                        %t a path of its own for temporary files (shown as %t in the output).
+//                        Lines of clcompare that follow one another are one process, `clcompare A
+//                        -- B`: to load a driver takes longer than most kernels.
 //   EXPECT-EXIT: n       exit status of the RUN line above it (of the first, if none is); else 0
 //   CHECK: text          appears, after what the CHECK above matched
 //   CHECK-NEXT: text     appears in the line after that match
@@ -296,12 +298,35 @@ static char *normalise(const test *t, strbuf *raw) {
   return strbuf_take(&out, NULL);
 }
 
+static bool is_comparison(const row *r) {
+  return r->kind == RUN && !r->exit_status && !strncmp(r->text, "clcompare ", 10) &&
+         !strpbrk(r->text, "|&;<>()`");
+}
+
+// The command of a RUN line, and of those behind it that go with it: *i becomes the last one.
+static char *command_at(const test *t, size_t *i) {
+  strbuf text = {0};
+  strbuf_puts(&text, t->rows.at[*i].text);
+  bool goes_on = is_comparison(&t->rows.at[*i]);
+  for (size_t k = *i + 1; goes_on && k < t->rows.count; k++) {
+    const row *next = &t->rows.at[k];
+    if (next->kind != RUN) continue;
+    goes_on = is_comparison(next);
+    if (!goes_on) break;
+    strbuf_printf(&text, " -- %s", next->text + strlen("clcompare "));
+    *i = k;
+  }
+  char *joined = strbuf_take(&text, NULL), *command = joined ? substitute(t, joined) : NULL;
+  free(joined);
+  return command;
+}
+
 static bool run_commands(test *t) {
   strbuf raw = {0};
   for (size_t i = 0; i < t->rows.count; i++) {
     const row *r = &t->rows.at[i];
     if (r->kind != RUN) continue;
-    char *command = substitute(t, r->text);
+    char *command = command_at(t, &i);
     int status = command ? run_command(command, &raw) : -2;
     free(command);
     if (status == r->exit_status) continue;
