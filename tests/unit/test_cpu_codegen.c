@@ -370,6 +370,41 @@ static void test_loads_ahead_of_their_loop(void **state) {
                8, "r: 1 of them read for several iterations of a loop at once\n");
 }
 
+// Lanes whose indices turn out to be neighbours, or all but one, or only those that are active; at
+// the ends of buffers of every width and of the index's type, in loops that lanes leave one by one.
+static void test_lines_by_chance(void **state) {
+  (void)state;
+  static const char *const types[] = {"u8", "i16", "u32", "f64"};
+  static const uint64_t distances[] = {1, 4, 32, 64, 5, 0};
+  for (size_t n = 0; n < 6 * 4; n++) {
+    char text[1200];
+    const char *type = types[n % 4];
+    snprintf(text, sizeof text,
+             "program chance(d: u32, n: u32, base: u32)\n"
+             "buffer x: %s[] read\nbuffer z: %s[] readwrite\nbuffer y: %s[] readwrite\n"
+             "region halves grid(70) {\n"
+             "  let i = global_id.x\n"
+             "  let low = 2 * i - (i & (d - 1))\n"
+             "  let a = x[low]\n let b = x[low + d]\n"
+             "  z[low] = a + b\n if a < b { z[low + d] = b }\n"
+             "}\n"
+             "region strides grid(37) {\n"
+             "  var at: u32 = global_id.x + base\n var s: %s = y[global_id.x]\n"
+             "  while at - base < n { s = s + x[at]\n at = at + 37 }\n"
+             "  y[global_id.x] = s\n"
+             "}\n"
+             "region written grid(37) {\n"
+             "  var at: u32 = global_id.x\n"
+             "  while at < n { y[at + base] = y[at + base] + x[at]\n at = at + 37 }\n"
+             "}\n",
+             type, type, type, type);
+    for (size_t k = 0; k < 2; k++)
+      check(&(sample){.text = text,
+                      .lengths = {150, 140, 131},
+                      .params = {distances[n / 4], 133, k ? (uint32_t)-9 : 3}});
+  }
+}
+
 static void test_empty_buffers(void **state) {
   (void)state;
   check(&(sample){.text = "program empty()\n"
@@ -433,26 +468,27 @@ static void test_atomics(void **state) {
 
 static void test_float_atomics(void **state) {
   (void)state;
-  check(&(sample){.text = "program atomics()\n"
-                          "buffer x: f32[] read\n"
-                          "buffer sums: f32[] readwrite\n"
-                          "buffer wide: f64[] readwrite\n"
-                          "buffer out: f32[] readwrite\n"
-                          "region r grid(64) workgroup(16) {\n"
-                          "  shared s: f32[4]\n"
-                          "  let i = global_id.x\n"
-                          "  let v = x[i]\n"
-                          "  atomic_add(sums[i], v)\n"
-                          "  if v > 2.0 { atomic_sub(sums[i + 64], v) }\n"
-                          "  atomic_min(wide[0], f64(v))\n"
-                          "  atomic_max(wide[1], f64(v))\n"
-                          "  atomic_max(s[i % 4], v)\n"
-                          "  barrier\n"
-                          "  let old = atomic_cas(out[i], out[i], s[i % 4])\n"
-                          "  sums[i + 128] = old + atomic_exchange(out[i], v) + atomic_add(out[i], old)\n"
-                          "}\n",
-                  .lengths = {64, 192, 3, 64},
-                  .is_small = true});
+  check(&(sample){
+      .text = "program atomics()\n"
+              "buffer x: f32[] read\n"
+              "buffer sums: f32[] readwrite\n"
+              "buffer wide: f64[] readwrite\n"
+              "buffer out: f32[] readwrite\n"
+              "region r grid(64) workgroup(16) {\n"
+              "  shared s: f32[4]\n"
+              "  let i = global_id.x\n"
+              "  let v = x[i]\n"
+              "  atomic_add(sums[i], v)\n"
+              "  if v > 2.0 { atomic_sub(sums[i + 64], v) }\n"
+              "  atomic_min(wide[0], f64(v))\n"
+              "  atomic_max(wide[1], f64(v))\n"
+              "  atomic_max(s[i % 4], v)\n"
+              "  barrier\n"
+              "  let old = atomic_cas(out[i], out[i], s[i % 4])\n"
+              "  sums[i + 128] = old + atomic_exchange(out[i], v) + atomic_add(out[i], old)\n"
+              "}\n",
+      .lengths = {64, 192, 3, 64},
+      .is_small = true});
 }
 
 // ---- targets ------------------------------------------------------------------------------------
@@ -542,6 +578,7 @@ int main(void) {
       cmocka_unit_test(test_indices),
       cmocka_unit_test(test_terms_that_wrap),
       cmocka_unit_test(test_loads_ahead_of_their_loop),
+      cmocka_unit_test(test_lines_by_chance),
       cmocka_unit_test(test_empty_buffers),
       cmocka_unit_test(test_private_arrays),
       cmocka_unit_test(test_atomics),

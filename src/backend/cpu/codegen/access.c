@@ -90,7 +90,8 @@ access_class access_class_of(const emitter *e, uint32_t op) {
 }
 
 bool can_mask(const emitter *e, const place *p) {
-  return e->width > 1 && type_bytes(p->type) >= 4 && e->u->target->has_masked_moves;
+  const target *t = e->u->target;
+  return e->width > 1 && (type_bytes(p->type) >= 4 ? t->has_masked_moves : t->has_predicates);
 }
 
 llval index_scalar(const emitter *e, uint32_t op, unsigned row) {
@@ -128,13 +129,57 @@ llval line_address(const emitter *e, const place *p, uint32_t op, unsigned row) 
 }
 
 // low < limit, and width - 1 < limit - low, both unsigned: the sum of low and width could wrap.
-llval line_is_inside(const emitter *e, const place *p, uint32_t op, unsigned row) {
-  llval low = lowest_index(e, op, row), limit = p->length;
-  if (ref_type(e->p, e->p->code[op].arg[1]) == VYRE_I32) limit = at_most_2_31(e, limit);
+static llval all_from(const emitter *e, const place *p, vyre_type type, llval low) {
+  llval limit = p->length;
+  if (type == VYRE_I32) limit = at_most_2_31(e, limit);
   llval starts = LLVMBuildICmp(e->b, LLVMIntULT, low, limit, "");
   llval rest = LLVMBuildSub(e->b, limit, low, "");
   llval ends = LLVMBuildICmp(e->b, LLVMIntULT, const_i64(e->u, e->width - 1), rest, "");
   return LLVMBuildAnd(e->b, starts, ends, "");
+}
+
+llval line_is_inside(const emitter *e, const place *p, uint32_t op, unsigned row) {
+  return all_from(e, p, ref_type(e->p, e->p->code[op].arg[1]), lowest_index(e, op, row));
+}
+
+// ---- neighbours by chance -----------------------------------------------------------------------
+
+// What was loaded, and what is computed from it, is seldom a line.
+static bool is_loaded(const vyre_program *p, ref index, unsigned depth) {
+  if (ref_is_const(index)) return false;
+  const inst *in = &p->code[index];
+  if (in->op == VYRE_OP_LOAD || op_is_atomic(in->op)) return true;
+  const char *operands = op_table[in->op].operands;
+  for (int k = 0; depth && operands[k]; k++)
+    if (operands[k] == 'v' && is_loaded(p, in->arg[k], depth - 1)) return true;
+  return false;
+}
+
+bool is_line_by_chance(const emitter *e, uint32_t op) {
+  enum { DEEP = 6 };
+  ref index = e->p->code[op].arg[1];
+  return e->width > 1 && access_class_of(e, op) == ACCESS_LANES && !shape_of(e, index)->is_linear &&
+         !is_loaded(e->p, index, DEEP);
+}
+
+llval lanes_are_line(const emitter *e, const place *p, uint32_t op, unsigned row, llval *address) {
+  ref index = e->p->code[op].arg[1];
+  vyre_type type = ref_type(e->p, index);
+  llval indices = value_vector(e, index, row), first = build_extract(e, indices, 0);
+  llval line =
+      LLVMBuildAdd(e->b, build_splat(e, first), build_lane_numbers(e, e->u->scalars[type], 1), "");
+  llval strays = LLVMBuildICmp(e->b, LLVMIntNE, indices, line, "");
+  if (e->exec) strays = bits_and(e, strays, mask_test(e, e->exec));
+  llval low = build_extend(e, type, first);
+  *address = place_at(e, p, low);
+  llval is_line = LLVMBuildNot(e->b, bits_any(e, strays), "");
+  return LLVMBuildAnd(e->b, is_line, all_from(e, p, type, low), "");
+}
+
+// A line of u32 indices that may wrap: whether this one does not.
+llval line_is_straight(const emitter *e, uint32_t op, unsigned row) {
+  llval low = lowest_index(e, op, row); // negative when a reversed one wraps, which is large here
+  return LLVMBuildICmp(e->b, LLVMIntULE, low, const_i64(e->u, (1ull << 32) - e->width), "");
 }
 
 llval build_reversed(const emitter *e, llval vector, access_class class) {

@@ -34,11 +34,17 @@ bool can_mask(const emitter *e, const place *p); // moves of chosen elements are
 llval index_scalar(const emitter *e, uint32_t op, unsigned row); // i64, of the first lane
 // Of one lane: from the vector of indices, or from x alone when that is NULL.
 llval lane_index(const emitter *e, uint32_t op, unsigned row, unsigned lane, llval indices);
-// Neighbours: whether they are even when some are out of bounds, the address of the lowest, and
-// whether all are inside (i1).
+// Neighbours: whether they are even when some are out of bounds, in every vector or in this one
+// (i1), the address of the lowest, and whether all are inside (i1).
 bool is_line(const emitter *e, uint32_t op);
+llval line_is_straight(const emitter *e, uint32_t op, unsigned row);
 llval line_address(const emitter *e, const place *p, uint32_t op, unsigned row);
 llval line_is_inside(const emitter *e, const place *p, uint32_t op, unsigned row);
+// Lanes of which nothing is known may turn out to be neighbours: a loop over a row by all of a
+// workgroup, halves of blocks. Whether it is worth to ask, and whether the active ones are, with
+// all of the line inside (i1), and where it begins.
+bool is_line_by_chance(const emitter *e, uint32_t op);
+llval lanes_are_line(const emitter *e, const place *p, uint32_t op, unsigned row, llval *address);
 llval build_reversed(const emitter *e, llval vector, access_class class); // when it is reversed
 llval load_wide(const emitter *e, const place *p, llval address);
 void store_wide(const emitter *e, const place *p, llval address, llval value);

@@ -92,37 +92,80 @@ static llval load_active_lanes(const emitter *e, const place *p, uint32_t i, uns
 
 // ---- all ----------------------------------------------------------------------------------------
 
+// Two ways to load, of which a condition picks one.
+typedef struct either {
+  llblock second, after, from_first;
+  llval first;
+} either;
+
+static either either_begin(const emitter *e, llval condition) {
+  llblock first = build_block(e, "line");
+  either out = {.second = build_block(e, "lanes"), .after = build_block(e, "loaded")};
+  LLVMBuildCondBr(e->b, condition, first, out.second);
+  build_at(e, first);
+  return out;
+}
+
+static void either_else(const emitter *e, either *x, llval first) {
+  x->first = first;
+  x->from_first = LLVMGetInsertBlock(e->b);
+  build_go(e, x->after);
+  build_at(e, x->second);
+}
+
+static llval either_end(const emitter *e, const either *x, llval second) {
+  llblock from_second = LLVMGetInsertBlock(e->b);
+  build_go(e, x->after);
+  build_at(e, x->after);
+  llval result = LLVMBuildPhi(e->b, LLVMTypeOf(second), "");
+  LLVMAddIncoming(result, (llval[]){x->first, second}, (llblock[]){x->from_first, from_second}, 2);
+  return result;
+}
+
+static llval load_masked_line(const emitter *e, const place *p, uint32_t i, unsigned row,
+                              llval bits) {
+  access_class class = access_class_of(e, i);
+  bits = build_reversed(e, bits, class);
+  return build_reversed(e, load_masked(e, p, line_address(e, p, i, row), bits), class);
+}
+
+static llval load_wide_line(const emitter *e, const place *p, uint32_t i, unsigned row) {
+  return build_reversed(e, load_wide(e, p, line_address(e, p, i, row)), access_class_of(e, i));
+}
+
+// Neighbours of which some are out of bounds or not active. Where the machine cannot move some of a
+// vector, all are read when all are inside.
+static llval load_part_of_line(const emitter *e, const place *p, uint32_t i, unsigned row,
+                               llval bits) {
+  bool masks = can_mask(e, p);
+  if (masks && is_line(e, i)) return load_masked_line(e, p, i, row, bits);
+  either x = either_begin(e, masks ? line_is_straight(e, i, row) : line_is_inside(e, p, i, row));
+  either_else(e, &x, masks ? load_masked_line(e, p, i, row, bits) : load_wide_line(e, p, i, row));
+  return either_end(e, &x, load_active_lanes(e, p, i, row, bits));
+}
+
 // Where some are out of bounds, or not known not to be.
 static llval load_checked(const emitter *e, const place *p, uint32_t i, unsigned row) {
   access_class class = access_class_of(e, i);
   llval bits = access_bits(e, p, i, row);
-  if (bits && is_line(e, i) && can_mask(e, p)) {
-    bits = build_reversed(e, bits, class);
-    return build_reversed(e, load_masked(e, p, line_address(e, p, i, row), bits), class);
-  }
-  if (bits && !e->is_main && (class == ACCESS_CONTIGUOUS || class == ACCESS_REVERSED))
-    return load_active_lanes(e, p, i, row, bits);
+  if (bits && (class == ACCESS_CONTIGUOUS || class == ACCESS_REVERSED))
+    return load_part_of_line(e, p, i, row, bits);
   return load_lanes(e, p, i, row, bits);
 }
 
 // One compare for all lanes, where the index is a line that nothing is known of before the row.
 static llval load_looking(const emitter *e, const place *p, uint32_t i, unsigned row) {
-  llblock wide = build_block(e, "wide"), checked = build_block(e, "checked");
-  llblock after = build_block(e, "loaded");
-  LLVMBuildCondBr(e->b, line_is_inside(e, p, i, row), wide, checked);
-  build_at(e, wide);
-  llval fast =
-      build_reversed(e, load_wide(e, p, line_address(e, p, i, row)), access_class_of(e, i));
-  llblock from_wide = LLVMGetInsertBlock(e->b);
-  build_go(e, after);
-  build_at(e, checked);
-  llval slow = load_checked(e, p, i, row);
-  llblock from_checked = LLVMGetInsertBlock(e->b);
-  build_go(e, after);
-  build_at(e, after);
-  llval result = LLVMBuildPhi(e->b, LLVMTypeOf(fast), "");
-  LLVMAddIncoming(result, (llval[]){fast, slow}, (llblock[]){from_wide, from_checked}, 2);
-  return result;
+  either x = either_begin(e, line_is_inside(e, p, i, row));
+  either_else(e, &x, load_wide_line(e, p, i, row));
+  return either_end(e, &x, load_checked(e, p, i, row));
+}
+
+// One compare and a branch are little beside an access of each lane.
+static llval load_by_chance(const emitter *e, const place *p, uint32_t i, unsigned row) {
+  llval address;
+  either x = either_begin(e, lanes_are_line(e, p, i, row, &address));
+  either_else(e, &x, load_wide(e, p, address));
+  return either_end(e, &x, load_checked(e, p, i, row));
 }
 
 // Lanes that are not active may read what is inside: only the bounds matter.
@@ -131,11 +174,11 @@ static llval load_vector(const emitter *e, const place *p, uint32_t i, unsigned 
   bool is_line = class == ACCESS_CONTIGUOUS || class == ACCESS_REVERSED;
   bool is_proven = is_assumed(e, i) || (!e->exec && is_inside(e, p, i));
   if (!row) note_access(e, class, !is_proven && !(is_line && e->guards));
-  if (is_line && is_proven)
-    return build_reversed(e, load_wide(e, p, line_address(e, p, i, row)), class);
+  if (is_line && is_proven) return load_wide_line(e, p, i, row);
   if (is_line && e->guards) return load_looking(e, p, i, row);
   if (class == ACCESS_RECORD) return load_field(e, p, i, row);
   if (class == ACCESS_STEPS) return load_lanes(e, p, i, row, NULL); // all are inside
+  if (is_line_by_chance(e, i)) return load_by_chance(e, p, i, row);
   return load_checked(e, p, i, row);
 }
 

@@ -88,35 +88,80 @@ static void store_blended(const emitter *e, const place *p, llval address, llval
   store_wide(e, p, address, LLVMBuildSelect(e->b, bits, value, old, ""));
 }
 
+static void store_masked_line(const emitter *e, const place *p, uint32_t i, unsigned row,
+                              llval value, llval bits) {
+  access_class class = access_class_of(e, i);
+  value = build_reversed(e, value, class);
+  store_masked(e, p, line_address(e, p, i, row), value, build_reversed(e, bits, class));
+}
+
+// Two ways to store, of which a condition picks one.
+typedef struct either {
+  llblock second, after;
+} either;
+
+static either either_begin(const emitter *e, llval condition) {
+  llblock first = build_block(e, "line");
+  either out = {.second = build_block(e, "lanes"), .after = build_block(e, "stored")};
+  LLVMBuildCondBr(e->b, condition, first, out.second);
+  build_at(e, first);
+  return out;
+}
+
+static void either_else(const emitter *e, const either *x) {
+  build_go(e, x->after);
+  build_at(e, x->second);
+}
+
+static void either_end(const emitter *e, const either *x) {
+  build_go(e, x->after);
+  build_at(e, x->after);
+}
+
 static void store_checked(const emitter *e, const place *p, uint32_t i, unsigned row, llval value) {
   access_class class = access_class_of(e, i);
   llval bits = access_bits(e, p, i, row);
-  if (bits && is_line(e, i) && can_mask(e, p)) {
-    value = build_reversed(e, value, class);
-    store_masked(e, p, line_address(e, p, i, row), value, build_reversed(e, bits, class));
-    return;
+  bool is_neighbours = class == ACCESS_CONTIGUOUS || class == ACCESS_REVERSED;
+  if (!bits || !is_neighbours || !can_mask(e, p)) {
+    store_lanes(e, p, i, row, value, bits);
+  } else if (is_line(e, i)) {
+    store_masked_line(e, p, i, row, value, bits);
+  } else {
+    either x = either_begin(e, line_is_straight(e, i, row));
+    store_masked_line(e, p, i, row, value, bits);
+    either_else(e, &x);
+    store_lanes(e, p, i, row, value, bits);
+    either_end(e, &x);
   }
-  store_lanes(e, p, i, row, value, bits);
+}
+
+// One compare and a branch are little beside an access of each lane.
+static void store_by_chance(const emitter *e, const place *p, uint32_t i, unsigned row,
+                            llval value) {
+  llval address;
+  either x = either_begin(e, lanes_are_line(e, p, i, row, &address));
+  if (e->exec)
+    store_masked(e, p, address, value, mask_test(e, e->exec));
+  else
+    store_wide(e, p, address, value);
+  either_else(e, &x);
+  store_checked(e, p, i, row, value);
+  either_end(e, &x);
 }
 
 // One compare for all lanes. A shared array is this thread's alone: what inactive lanes have there
 // may be written back.
 static void store_looking(const emitter *e, const place *p, uint32_t i, unsigned row, llval value) {
-  llblock wide = build_block(e, "wide"), checked = build_block(e, "checked");
-  llblock after = build_block(e, "stored");
   access_class class = access_class_of(e, i);
-  LLVMBuildCondBr(e->b, line_is_inside(e, p, i, row), wide, checked);
-  build_at(e, wide);
+  either x = either_begin(e, line_is_inside(e, p, i, row));
   llval address = line_address(e, p, i, row), all = build_reversed(e, value, class);
   if (e->exec)
     store_blended(e, p, address, all, build_reversed(e, mask_test(e, e->exec), class));
   else
     store_wide(e, p, address, all);
-  build_go(e, after);
-  build_at(e, checked);
+  either_else(e, &x);
   store_checked(e, p, i, row, value);
-  build_go(e, after);
-  build_at(e, after);
+  either_end(e, &x);
 }
 
 static void store_vector(const emitter *e, const place *p, uint32_t i, unsigned row) {
@@ -132,6 +177,8 @@ static void store_vector(const emitter *e, const place *p, uint32_t i, unsigned 
     store_blended(e, p, line_address(e, p, i, row), build_reversed(e, value, class), bits);
   } else if (is_line && ((e->guards && !e->exec) || mem_space(p->mem) == MEM_SHARED)) {
     store_looking(e, p, i, row, value);
+  } else if (is_line_by_chance(e, i) && (!e->exec || can_mask(e, p))) {
+    store_by_chance(e, p, i, row, value);
   } else {
     store_checked(e, p, i, row, value);
   }
