@@ -208,6 +208,12 @@ static bool bind_memory(const signature *s, uint32_t arg, PyObject *object, boun
     if (!memory_get(object, &a->want, m)) return false;
     b->held_count++;
   }
+  if (a->want.ndim && m->count > INT32_MAX) { // kernels in Python index with i32
+    errors_set(VYRE_ERROR_LIMIT,
+               "%s: argument `%s` has more than 2147483647 elements. Fix: split it", s->kernel,
+               a->want.name);
+    return false;
+  }
   b->spans[a->index] =
       (vyre_span){m->count ? m->data : NULL, m->count * vyre_type_size(a->want.type)};
   b->handles[a->index] = m->handle;

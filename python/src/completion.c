@@ -146,6 +146,7 @@ static PyObject *completion_wait(PyObject *self, PyObject *args) {
   long long limit_ns = seconds < 0 || seconds > 1e9 ? -1 : (long long)(seconds * 1e9);
   int ended = wait_for(c, limit_ns);
   if (ended < 0) return NULL;
+  if (ended) sweep(c->runtime->pending);
   if (!ended)
     return errors_set(VYRE_ERROR_TIMEOUT,
                       "the dispatch is not done after %g seconds; it goes on. "

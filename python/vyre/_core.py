@@ -304,6 +304,7 @@ def _kernel_of(made, order=None, where=None):
     loaded = (made, made.name, args, derived)
     k = Kernel(where if where is not None else runtime(), lambda: loaded)
     k.__name__ = made.name
+    k._loader = lambda: loaded
     return k
 
 
