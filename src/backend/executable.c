@@ -156,7 +156,7 @@ static void note_writes(const vyre_executable *e, const launch *l) {
 
 vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *args,
                                 vyre_report *report, vyre_error *error) {
-  uint64_t start = clock_stamp();
+  uint64_t start = clock_stamp(), end = 0;
   vyre_report unused = {0};
   if (!report) report = &unused;
   report->wall_ns = report->device_ns = report->operations = 0;
@@ -166,12 +166,15 @@ vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *ar
   if (status != VYRE_OK) return status;
   if (l.stop && *l.stop) status = launch_stopped_error(&l, e->program->regions[0].name, error);
   if (status == VYRE_OK && l.handles) status = bring_here(e, &l, error);
+  l.start_stamp = l.handles ? clock_stamp() : start; // what was brought took its own time
+  l.end_stamp = &end;
   if (status == VYRE_OK) {
     status = e->backend->dispatch(e->state, &l, report, error);
     if (l.handles) note_writes(e, &l);
   }
   launch_fini(&l);
-  report->wall_ns = clock_between_ns(start, clock_stamp());
+  if (!end || l.handles) end = clock_stamp();
+  report->wall_ns = clock_between_ns(start, end);
   return status;
 }
 

@@ -28,6 +28,10 @@ typedef struct launch {
   uint32_t threads;            // at most; 0: as compiled
   uint64_t deadline_ns;        // of clock_now_ns; UINT64_MAX when there is no timeout
   volatile uint32_t *stop;     // the caller's flag, or NULL
+  // Reading the clock is what a short dispatch takes longest for: a backend may take its beginning
+  // from here (clock_stamp), and leave its own last reading for whoever times the dispatch.
+  uint64_t start_stamp;
+  uint64_t *end_stamp;
 
   // Storage behind the pointers above.
   uint64_t inline_params[LAUNCH_INLINE], inline_lengths[LAUNCH_INLINE];

@@ -205,7 +205,8 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
                               const launch_region *shape, cpu_args *args, vyre_report *report,
                               vyre_error *error) {
   const region *r = &s->program->regions[index];
-  uint64_t start = clock_stamp();
+  // The first one begins with the dispatch, the others where the one before has ended.
+  uint64_t start = *l->end_stamp ? *l->end_stamp : l->start_stamp;
   region_state *state = &s->regions[index];
   threads_cost *cost = threads_find(&state->threads, l, shape->invocations);
   uint32_t most = l->threads && l->threads < s->threads ? l->threads : s->threads;
@@ -222,7 +223,8 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
     pool_run(threads, boxes, batch ? batch : 1, run_boxes, &j);
     status = result_error(atomic_load(&j.result), l, r, error);
   }
-  uint64_t time_ns = clock_between_ns(start, clock_stamp());
+  *l->end_stamp = clock_stamp();
+  uint64_t time_ns = clock_between_ns(start, *l->end_stamp);
   if (status != VYRE_OK) return status;
   if (shape->invocations) threads_learn(cost, time_ns, threads, shape->invocations);
   report_region(report, r->name, time_ns, traffic(s->program, state, l, shape->invocations),
