@@ -81,8 +81,26 @@ static const char *here(const char *build, char note[BUILD_TEXT + 40]) {
   return note;
 }
 
+// Of the configurations that a search tried, people see the fastest few.
+enum { CONFIGURATIONS = 5 };
+
+static bool is_configuration(const store_latency_row *r) {
+  return strstr(r->variant, " with ") != NULL;
+}
+
+static bool is_among_fastest(const bucket *b, const store_latency_row *row) {
+  uint32_t faster = 0;
+  for (uint32_t i = 0; i < b->program->latency_count; i++) {
+    const store_latency_row *r = &b->program->latencies[i];
+    bool is_other = r != row && is_configuration(r) && is_in(b, r->size_class, r->work);
+    faster += is_other && r->samples.min_ns < row->samples.min_ns;
+  }
+  return faster < CONFIGURATIONS;
+}
+
 static void show_latencies(const bucket *b, json_t *list) {
   const program_evidence *p = b->program;
+  uint32_t left_out = 0;
   for (uint32_t i = 0; p && i < p->latency_count; i++) {
     const store_latency_row *r = &p->latencies[i];
     const store_samples *s = &r->samples;
@@ -91,6 +109,10 @@ static void show_latencies(const bucket *b, json_t *list) {
     char time[SHOW_TEXT], spread[SHOW_TEXT], fastest[SHOW_TEXT], age[SHOW_TEXT];
     char count[SHOW_TEXT], note[BUILD_TEXT + 40];
     if (!is_in(b, r->size_class, r->work)) continue;
+    if (!list && is_configuration(r) && !is_among_fastest(b, r)) {
+      left_out++;
+      continue;
+    }
     if (list)
       json_array_append_new(
           list, json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "variant", cli_text(r->variant),
@@ -104,6 +126,7 @@ static void show_latencies(const bucket *b, json_t *list) {
           show_count(s->count, count), show_time(s->min_ns, fastest), measure_age(s->date, age),
           here(r->build, note));
   }
+  if (left_out) printf("    and %u configurations that were slower\n", left_out);
 }
 
 static void show_decision(const store_decision_row *d, const char *when) {

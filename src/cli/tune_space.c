@@ -56,14 +56,6 @@ typedef struct tuning {
   vyre_error last; // of a configuration that failed
 } tuning;
 
-// ---- words --------------------------------------------------------------------------------------
-
-static void config_text(const space *s, uint32_t config, strbuf *out) {
-  for (uint32_t i = 0; i < s->param_count; i++)
-    strbuf_printf(out, "%s%s=%s", i ? " " : "", s->params[i].name,
-                  s->params[i].values[space_row(s, config)[i]]);
-}
-
 // ---- what is kept -------------------------------------------------------------------------------
 
 static void add_text(hasher *h, const char *text) {
@@ -151,7 +143,7 @@ static void show_progress(tuning *t) {
   double best_ns;
   strbuf what = {0};
   bool has_best = search_best(t->search, &best, &best_ns);
-  if (has_best) config_text(t->space, best, &what);
+  if (has_best) space_config_print(t->space, best, &what);
   char *text = strbuf_take(&what, NULL);
   uint64_t left_ns = (now - t->begin_ns) / (t->done ? t->done : 1) * (t->wanted - t->done);
   fprintf(stderr, "\r\033[K%s: %u of %u, %s left, best %s %s, Ctrl-C keeps what is done",
@@ -271,7 +263,7 @@ static vyre_status record(tuning *t, tuner **file, vyre_error *error) {
   if (!t->best.is_there || !t->path) return VYRE_OK;
   *file = tuner_new(t->device.adapter, TUNE_ON, &t->request->m->notes);
   strbuf text = {0};
-  config_text(t->space, t->best.config, &text);
+  space_config_print(t->space, t->best.config, &text);
   char *config = strbuf_take(&text, NULL);
   vyre_status status = *file && config ? VYRE_OK : error_out_of_memory(error);
   tune_choice choice = {op_of(t), config, trial_reason_name(t->best.reason)};
@@ -319,7 +311,7 @@ static void show_tuned(const tuning *t) {
   double importance[SPACE_PARAMS];
   strbuf words = {0}, macros = {0};
   uint32_t best = t->best.config;
-  config_text(t->space, best, &words);
+  space_config_print(t->space, best, &words);
   for (uint32_t i = 0; i < t->space->param_count; i++) {
     const space_param *p = &t->space->params[i];
     strbuf_printf(&macros, "%s%s%s=%s", i ? " " : "", evaluator_gives(&t->evaluator, p) ? "-D" : "",

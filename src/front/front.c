@@ -5,6 +5,7 @@
 #include "base/fpenv.h"
 #include "base/strbuf.h"
 #include "front/opencl.h"
+#include "front/origin.h"
 #include "front/stored.h"
 #include "ir/limits.h"
 
@@ -130,7 +131,12 @@ vyre_status vyre_program_from(const char *language, const void *text, size_t siz
   vyre_status status = begin(language, text, size, name, &source, &found, error);
   if (status != VYRE_OK) return status;
   static const vyre_source_options none = {0};
-  return found->program(&source, options ? options : &none, out, error);
+  if (!options) options = &none;
+  status = found->program(&source, options, out, error);
+  // The text form has tunables of its own, which programs carry.
+  if (status == VYRE_OK && found->info.has_launch)
+    origin_keep(*out, found->info.name, &source, options);
+  return status;
 }
 
 // A source that is one program is visited once, right or wrong.

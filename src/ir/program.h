@@ -164,6 +164,14 @@ typedef struct comment {
   const char *text;
 } comment;
 
+// What a program was made from, in its arena: kept where the source declares macros as tunables
+// (front/declared.h), so that the same program with other values can be made.
+typedef struct program_origin {
+  const char *language, *text, *name;
+  size_t size;
+  vyre_source_options options;
+} program_origin;
+
 struct vyre_program {
   arena arena;
   atomic_uint references;
@@ -190,6 +198,8 @@ struct vyre_program {
   const tunable *tunables;
   const tunable_use *uses;
   const formula_term *terms;
+
+  const program_origin *origin; // NULL: not known, or nothing is declared in it
 
   // What the program was lowered for, a lower_target in the arena; NULL when it is as written.
   const struct lower_target *target;

@@ -185,6 +185,52 @@ int64_t space_find(const space *s, const uint16_t *row) {
   return SPACE_NONE;
 }
 
+// ---- configurations as texts --------------------------------------------------------------------
+
+void space_config_print(const space *s, uint32_t config, strbuf *out) {
+  for (uint32_t i = 0; i < s->param_count; i++)
+    strbuf_printf(out, "%s%s=%s", i ? " " : "", s->params[i].name,
+                  s->params[i].values[space_row(s, config)[i]]);
+}
+
+// The number of the value that begins at `text`, and where it ends.
+static int read_value(const space_param *p, const char **text) {
+  for (uint32_t i = 0; i < p->count; i++) {
+    size_t size = strlen(p->values[i]);
+    char end = strncmp(*text, p->values[i], size) ? 1 : (*text)[size];
+    if (end && end != ' ') continue;
+    *text += size + (end == ' ');
+    return (int)i;
+  }
+  return SPACE_NONE;
+}
+
+int64_t space_config_read(const space *s, const char *text) {
+  uint16_t row[SPACE_PARAMS];
+  bool is_given[SPACE_PARAMS] = {false};
+  uint32_t given = 0;
+  while (*text) {
+    size_t size = strcspn(text, "=");
+    int param = text[size] ? space_find_param(s, text, size) : SPACE_NONE;
+    text += size + 1;
+    int value = param == SPACE_NONE ? SPACE_NONE : read_value(&s->params[param], &text);
+    if (value == SPACE_NONE || is_given[param]) return SPACE_NONE;
+    is_given[param] = true;
+    row[param] = (uint16_t)value;
+    given++;
+  }
+  return given && given == s->param_count ? space_find(s, row) : SPACE_NONE;
+}
+
+static int find_param(const void *context, const char *name, size_t size) {
+  return space_find_param(context, name, size);
+}
+
+vyre_status space_read_where(const space *s, const char *text, size_t size, space_where *out,
+                             vyre_error *error) {
+  return space_where_parse(text, size, find_param, s, out, error);
+}
+
 // ---- features -----------------------------------------------------------------------------------
 
 // How a parameter becomes a feature.

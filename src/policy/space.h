@@ -8,6 +8,7 @@
 
 #include <vyre/vyre.h>
 
+#include "base/strbuf.h"
 #include "policy/space_where.h"
 
 enum { SPACE_PARAMS = 32, SPACE_VALUES = 4096, SPACE_MOST = 1 << 20, SPACE_NONE = -1 };
@@ -52,6 +53,14 @@ static inline const uint16_t *space_row(const space *s, uint32_t config) {
 // The configuration with that row, or SPACE_NONE.
 int64_t space_find(const space *s, const uint16_t *row);
 int space_find_param(const space *s, const char *name, size_t size); // SPACE_NONE: there is none
+
+// A configuration as people read it and files keep it: "TILE=8 UNROLL=2"; and the inverse,
+// SPACE_NONE when it is none of this space.
+void space_config_print(const space *s, uint32_t config, strbuf *out);
+int64_t space_config_read(const space *s, const char *text);
+// A constraint over its parameters: see space_where_parse.
+vyre_status space_read_where(const space *s, const char *text, size_t size, space_where *out,
+                             vyre_error *error);
 
 // Features for a model, one row of `count` numbers from 0 to 1 per feature: of a numeric parameter
 // its logarithm where values differ by factors, and by how much two it can be divided, where that

@@ -18,6 +18,8 @@ static const struct {
                            PASS_PROFILE_RELEASE | PASS_PROFILE_DATAFLOW | PASS_PROFILE_MEGAKERNEL},
 };
 
+static const char WITH[] = " with ";
+
 static const char *variant_passes_name(variant_passes passes) {
   return passes_table[passes].name;
 }
@@ -31,9 +33,9 @@ void variant_name_format(const variant_name *n, char out[VARIANT_TEXT]) {
   if (n->digest) snprintf(digest, sizeof digest, ".%08x", n->digest);
   if (n->shape[0]) snprintf(shape, sizeof shape, "%ux%ux%u", n->shape[0], n->shape[1], n->shape[2]);
   if (n->constants) snprintf(constants, sizeof constants, " for.%08x", n->constants);
-  snprintf(out, VARIANT_TEXT, "%.20s %s %s%s %s%s", n->backend,
+  snprintf(out, VARIANT_TEXT, "%.20s %s %s%s %s%s%s%s", n->backend,
            n->tier == VYRE_TIER_QUICK ? "quick" : "full", variant_passes_name(n->passes), digest,
-           shape, constants);
+           shape, constants, n->configuration[0] ? WITH : "", n->configuration);
 }
 
 static bool parse_passes(char *text, variant_name *out) {
@@ -52,6 +54,9 @@ bool variant_name_parse(const char *text, char backend[VARIANT_TEXT], variant_na
   if (strlen(text) >= VARIANT_TEXT ||
       sscanf(text, "%s %s %s %s for.%8x", backend, tier, passes, shape, &out->constants) < 4)
     return false;
+  const char *with = strstr(text, WITH);
+  if (with && strlen(with + sizeof WITH - 1) >= sizeof out->configuration) return false;
+  if (with) memcpy(out->configuration, with + sizeof WITH - 1, strlen(with) - sizeof WITH + 2);
   bool is_quick = !strcmp(tier, "quick");
   out->tier = is_quick ? VYRE_TIER_QUICK : VYRE_TIER_FULL;
   bool is_shape = !strcmp(shape, "as-declared") ||

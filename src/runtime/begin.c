@@ -77,10 +77,13 @@ static bool begin_with_remembered(vyre_kernel *k, plan *p, const remembered *r) 
   variant_name name;
   code *c;
   if (!r->is_of_this_build || !variant_name_parse(r->variant, backend, &name)) return false;
+  // Reading a source again takes too long for whoever dispatches: the background does it.
+  if (name.configuration[0] && k->program->origin) return false;
   code_request request = {.backend = backend,
                           .tier = name.tier,
                           .passes = name.passes,
                           .selection = r->passes ? r->passes : "",
+                          .configuration = name.configuration,
                           .only_cached = true};
   if (code_make(k, &request, &c, NULL) != VYRE_OK) return false;
   hash_hex(c->hash, hex);
@@ -138,8 +141,11 @@ static bool revive(vyre_kernel *k, plan *p, const store_latency_row *r, bool onl
   code *c;
   if (!variant_name_parse(r->variant, backend, &name) || name.constants) return false;
   if (k->runtime->backend[0] && strcmp(backend, k->runtime->backend)) return false;
-  code_request request = {
-      .backend = backend, .tier = name.tier, .passes = name.passes, .only_cached = only_cached};
+  code_request request = {.configuration = name.configuration,
+                          .backend = backend,
+                          .tier = name.tier,
+                          .passes = name.passes,
+                          .only_cached = only_cached};
   return code_make(k, &request, &c, NULL) == VYRE_OK && code_is_trusted(c) &&
          plan_variant(k, p, c, name.shape);
 }

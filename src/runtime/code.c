@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "front/origin.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 
@@ -16,6 +17,7 @@
 void code_free(code *c) {
   if (!c) return;
   vyre_executable_release(c->executable);
+  vyre_program_release(c->program);
   opt_report_free(&c->report);
   free(c->decisions);
   free(c->selection);
@@ -36,6 +38,7 @@ void code_name(const code *c, const uint32_t shape[3], char out[VARIANT_TEXT]) {
                     .digest = c->digest,
                     .constants = c->constants};
   if (shape) memcpy(n.shape, shape, sizeof n.shape);
+  memcpy(n.configuration, c->configuration, sizeof n.configuration);
   variant_name_format(&n, out);
 }
 
@@ -85,18 +88,27 @@ static bool is_in_routes(vyre_runtime *rt, const char *hex, char *detail, size_t
   return w != NULL;
 }
 
-static void load_verdict(vyre_runtime *rt, code *c) {
+// `checks` (may be NULL) is how many answers were right on this machine.
+static bool is_known_wrong(vyre_runtime *rt, const uint8_t hash[HASH_BYTES], char *detail,
+                           size_t size, uint64_t *checks) {
   store_code_state known = {0};
   vyre_error error;
   char hex[HASH_HEX];
-  hash_hex(c->hash, hex);
-  if (rt->evidence.store && store_load_code(rt->evidence.store, c->hash, &known, &error) != VYRE_OK)
+  hash_hex(hash, hex);
+  if (rt->evidence.store && store_load_code(rt->evidence.store, hash, &known, &error) != VYRE_OK)
     evidence_tell(rt, &error);
   bool is_wrong = known.is_wrong || is_in_routes(rt, hex, known.detail, sizeof known.detail);
-  snprintf(c->detail, sizeof c->detail, "%s", known.detail);
-  atomic_init(&c->checks, known.checks);
-  c->checks_kept = known.checks;
-  atomic_init(&c->verdict, is_wrong ? CODE_WRONG : known.checks ? CODE_PROVEN : CODE_UNPROVEN);
+  snprintf(detail, size, "%s", known.detail);
+  if (checks) *checks = known.checks;
+  return is_wrong;
+}
+
+static void load_verdict(vyre_runtime *rt, code *c) {
+  uint64_t checks;
+  bool is_wrong = is_known_wrong(rt, c->hash, c->detail, sizeof c->detail, &checks);
+  atomic_init(&c->checks, checks);
+  c->checks_kept = checks;
+  atomic_init(&c->verdict, is_wrong ? CODE_WRONG : checks ? CODE_PROVEN : CODE_UNPROVEN);
 }
 
 void code_passed(code *c) {
@@ -105,23 +117,27 @@ void code_passed(code *c) {
   atomic_compare_exchange_strong(&c->verdict, &unproven, CODE_PROVEN);
 }
 
-static void remember_wrong(vyre_kernel *k, const code *c, const char *name) {
+typedef struct wrong_one {
+  const uint8_t *hash;
+  const char *name, *device, *detail;
+} wrong_one;
+
+static void remember_wrong(vyre_kernel *k, const wrong_one *w) {
   vyre_runtime *rt = k->runtime;
-  const char *device = evidence_device_name(rt, c->device);
-  evidence_keep_code(rt, &(store_code){.hash = c->hash,
+  evidence_keep_code(rt, &(store_code){.hash = w->hash,
                                        .op = k->program->name,
-                                       .variant = name,
-                                       .device = device,
+                                       .variant = w->name,
+                                       .device = w->device,
                                        .is_wrong = true,
-                                       .detail = c->detail});
+                                       .detail = w->detail});
   if (!rt->routes) return;
   char hex[HASH_HEX];
-  hash_hex(c->hash, hex);
+  hash_hex(w->hash, hex);
   route_wrong wrong = {.code = hex,
                        .op_id = k->program->name,
-                       .variant = name,
-                       .device = device,
-                       .reason = c->detail,
+                       .variant = w->name,
+                       .device = w->device,
+                       .reason = w->detail,
                        .date = clock_unix_seconds()};
   pthread_mutex_lock(&rt->files);
   (void)route_table_put_wrong(rt->routes, &wrong, NULL);
@@ -149,6 +165,43 @@ void code_fail(vyre_kernel *k, code *c, const char *detail, bool was_in_use) {
                evidence_device_name(k->runtime, c->device), k->program->name, detail);
 }
 
+// Answers that depend on the values of tunables for some inputs do so whichever values these are:
+// no others are used any more, in no later process either. By the hash of the program alone.
+static void hash_configurations(const vyre_kernel *k, uint8_t out[HASH_BYTES]) {
+  hasher h;
+  hash_init_for(&h, "vyre-configurations");
+  hash_update(&h, program_fingerprint(k->program), HASH_BYTES);
+  hash_final(&h, out);
+}
+
+static bool may_configure(vyre_kernel *k) {
+  uint8_t hash[HASH_BYTES];
+  unsigned known = atomic_load(&k->configurations);
+  if (known != CONFIGURATIONS_UNKNOWN) return known == CONFIGURATIONS_USED;
+  hash_configurations(k, hash);
+  char detail[160];
+  known = is_known_wrong(k->runtime, hash, detail, sizeof detail, NULL) ? CONFIGURATIONS_WRONG
+                                                                        : CONFIGURATIONS_USED;
+  atomic_store(&k->configurations, known);
+  return known == CONFIGURATIONS_USED;
+}
+
+static void end_configurations(vyre_kernel *k, const code *wrong) {
+  uint8_t hash[HASH_BYTES];
+  atomic_store(&k->configurations, CONFIGURATIONS_WRONG);
+  hash_configurations(k, hash);
+  remember_wrong(k, &(wrong_one){hash, "all values of its tunables but its own",
+                                 evidence_device_name(k->runtime, wrong->device), wrong->detail});
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
+    plan *p = atomic_load(&k->plans[i]);
+    for (uint32_t n = 0; p && n < atomic_load(&p->variant_count); n++) {
+      code *c = p->variants[n]->code;
+      if (c->configuration[0] && c != wrong)
+        code_fail(k, c, "other values of its tunables gave a wrong answer", false);
+    }
+  }
+}
+
 // Two right answers may differ where the order of invocations matters, even when one thread makes
 // them, because lanes go together: that is nobody's fault, and nothing to remember. Only the first
 // compile is used then, because no other can be proven.
@@ -161,17 +214,21 @@ void code_condemn(vyre_kernel *k, code *c, const char *detail) {
   if (!judge(k, c, CODE_WRONG, detail)) return;
   kernel_forsake(k, c);
   code_name(c, NULL, name);
+  const char *fix = c->configuration[0] ? "let answers not depend on tunables, or report it"
+                                        : "report it with the program and the device";
   runtime_tell(k->runtime,
                "`%s` on %s gives a wrong answer for `%s` (%s) and is not used any more; the first "
-               "compile answers instead. Fix: report it with the program and the device",
-               name, evidence_device_name(k->runtime, c->device), k->program->name, c->detail);
-  remember_wrong(k, c, name);
+               "compile answers instead. Fix: %s",
+               name, evidence_device_name(k->runtime, c->device), k->program->name, c->detail, fix);
+  remember_wrong(
+      k, &(wrong_one){c->hash, name, evidence_device_name(k->runtime, c->device), c->detail});
+  if (c->configuration[0]) end_configurations(k, c);
 }
 
 // ---- making one ---------------------------------------------------------------------------------
 
-static vyre_status optimize(vyre_kernel *k, const code_request *request, optimize_result *out,
-                            vyre_error *error) {
+static vyre_status optimize(vyre_kernel *k, vyre_program *program, const code_request *request,
+                            optimize_result *out, vyre_error *error) {
   // The usual passes are selected; what goes further is tried whole, because it is measured anyway.
   optimize_options options = {.mode = request->passes == PASSES_NONE      ? OPTIMIZE_NOTHING
                                       : request->selection                ? OPTIMIZE_AGAIN
@@ -186,7 +243,6 @@ static vyre_status optimize(vyre_kernel *k, const code_request *request, optimiz
     evidence_load_passes(k);
     options.previous = &k->earlier;
   }
-  vyre_program *program = request->program ? request->program : k->program;
   return optimize_program(program, &options, out, error);
 }
 
@@ -228,7 +284,8 @@ static vyre_status look_up(vyre_kernel *k, code *c, const vyre_program *made, co
                    c->detail);
 }
 
-static code *publish(vyre_kernel *k, code *c) {
+code *code_list(vyre_kernel *k, code *c) {
+  if (c->is_listed) return c;
   code *same = find_same(k, c); // another thread was first
   if (same) {
     code_free(c);
@@ -236,38 +293,63 @@ static code *publish(vyre_kernel *k, code *c) {
   }
   pthread_mutex_lock(&k->lock);
   c->next = k->codes;
+  c->is_listed = true;
   k->codes = c;
   pthread_mutex_unlock(&k->lock);
   return c;
 }
 
+// What the code is made from; the caller releases it.
+static vyre_status find_program(vyre_kernel *k, const code_request *request, vyre_program **out,
+                                vyre_error *error) {
+  bool has_values = request->configuration && request->configuration[0];
+  if (has_values && !may_configure(k))
+    return error_set(error, VYRE_ERROR_VERIFY,
+                     "values of its tunables gave a wrong answer before. Fix: let answers not "
+                     "depend on tunables");
+  if (!request->program && has_values)
+    return origin_configure(k->program, request->configuration, out, error);
+  *out = vyre_program_retain(request->program ? request->program : k->program);
+  return VYRE_OK;
+}
+
+// *out is a code that is there already, or NULL: then `c` has become one.
+static vyre_status make(vyre_kernel *k, code *c, const code_request *request, code **out,
+                        vyre_error *error) {
+  optimize_result optimized = {0};
+  vyre_status status = find_program(k, request, &c->program, error);
+  if (status != VYRE_OK) return status;
+  // Whoever chose the backend gets it; otherwise one that failed what the program needs is out.
+  if (!k->runtime->backend[0] && !conformance_allows_backend(request->backend, c->program, error))
+    return VYRE_ERROR_UNSUPPORTED;
+  status = optimize(k, c->program, request, &optimized, error);
+  if (status == VYRE_OK) status = look_up(k, c, optimized.program, out, error);
+  if (status == VYRE_OK && !*out) status = compile(c, request, &optimized, error);
+  optimize_result_fini(&optimized);
+  return status;
+}
+
 vyre_status code_make(vyre_kernel *k, const code_request *request, code **out, vyre_error *error) {
   *out = NULL;
-  vyre_program *program = request->program ? request->program : k->program;
   const backend *b = backend_find(request->backend);
-  // Whoever chose the backend gets it; otherwise one that failed what the program needs is out.
-  if (!k->runtime->backend[0] && !conformance_allows_backend(request->backend, program, error))
-    return VYRE_ERROR_UNSUPPORTED;
   code *c = b ? calloc(1, sizeof *c) : NULL;
   if (!c) return error_out_of_memory(error);
   c->backend = b->id;
   c->tier = request->tier;
   c->passes = request->passes;
   c->constants = request->constants;
+  if (request->configuration)
+    snprintf(c->configuration, sizeof c->configuration, "%s", request->configuration);
   uint64_t start = clock_now_ns();
-  optimize_result optimized = {0};
-  vyre_status status = optimize(k, request, &optimized, error);
-  if (status == VYRE_OK) status = look_up(k, c, optimized.program, out, error);
-  if (status == VYRE_OK && !*out) status = compile(c, request, &optimized, error);
-  optimize_result_fini(&optimized);
+  vyre_status status = make(k, c, request, out, error);
   c->compile_ns = clock_now_ns() - start;
   runtime_tell_warnings(k->runtime);
   if (status != VYRE_OK || *out) {
     code_free(c);
     return status;
   }
-  if (c->passes == PASSES_RELEASE && !request->program && !request->only_cached)
-    evidence_keep_passes(k, &c->report);
-  *out = publish(k, c);
+  bool is_usual = !request->program && !c->configuration[0] && !request->only_cached;
+  if (c->passes == PASSES_RELEASE && is_usual) evidence_keep_passes(k, &c->report);
+  *out = request->is_attempt ? c : code_list(k, c);
   return VYRE_OK;
 }

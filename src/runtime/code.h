@@ -28,12 +28,15 @@ typedef struct code {
   uint32_t device; // number in the evidence
   vyre_tier tier;
   variant_passes passes;
-  uint32_t digest, constants; // as in variant_name
-  uint32_t specials;          // that use it, under the kernel's lock
-  char *selection;            // the passes: see optimize_selection
-  uint8_t hash[HASH_BYTES];   // of all that it is made from
-  uint64_t compile_ns;        // that it took to compile
-  opt_report report;          // what the optimizer did for it
+  uint32_t digest, constants;                // as in variant_name
+  char configuration[VARIANT_CONFIGURATION]; // likewise
+  vyre_program *program;                     // that it was made from
+  bool is_listed;                            // the kernel has it; otherwise its maker frees it
+  uint32_t specials;                         // that use it, under the kernel's lock
+  char *selection;                           // the passes: see optimize_selection
+  uint8_t hash[HASH_BYTES];                  // of all that it is made from
+  uint64_t compile_ns;                       // that it took to compile
+  opt_report report;                         // what the optimizer did for it
   select_decision *decisions;
   size_t pass_count;
   uint32_t region_count;
@@ -52,7 +55,8 @@ typedef struct code {
 } code;
 
 typedef struct code_request {
-  vyre_program *program; // NULL: the kernel's
+  vyre_program *program;     // NULL: the kernel's, with `configuration`
+  const char *configuration; // values of tunables; NULL or "": the program's own
   const char *backend;
   vyre_tier tier;
   variant_passes passes;
@@ -61,11 +65,15 @@ typedef struct code_request {
   uint32_t constants;      // digest of the arguments that are constants; 0: none
   uint64_t timeout_ns;     // for compiling; 0: none
   bool only_cached;        // not when it would have to be compiled
+  bool is_attempt;         // a new code is not put into the list: the caller frees or lists it
 } code_request;
 
 // Compiles, and puts the code into the kernel's list; gives the one that is there already when it
 // would be the same. VYRE_ERROR_VERIFY when it is known to be wrong.
 vyre_status code_make(vyre_kernel *k, const code_request *request, code **out, vyre_error *error);
+// Puts the code of an attempt into the list; gives the one that is there already when it is the
+// same.
+code *code_list(vyre_kernel *k, code *c);
 // Takes it out of the list; the caller holds the kernel's lock.
 void code_unlink(vyre_kernel *k, code *c);
 void code_free(code *c);

@@ -192,6 +192,16 @@ void evidence_gather(vyre_kernel *k) {
   pthread_mutex_unlock(&k->lock);
 }
 
+void evidence_keep_samples(vyre_kernel *k, const plan *p, variant *v) {
+  evidence *e = &k->runtime->evidence;
+  if (!can_write(k->runtime)) return;
+  pthread_mutex_lock(&k->lock);
+  pthread_mutex_lock(&e->lock);
+  gather_samples(k, p, v);
+  pthread_mutex_unlock(&e->lock);
+  pthread_mutex_unlock(&k->lock);
+}
+
 // ---- writing ------------------------------------------------------------------------------------
 
 static void append(vyre_runtime *rt, const store_batch *batch) {

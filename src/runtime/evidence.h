@@ -59,6 +59,10 @@ const char *evidence_device_name(const vyre_runtime *rt, uint32_t device);
 
 // Takes what is new of a kernel, which stays alive meanwhile.
 void evidence_gather(vyre_kernel *k);
+// Takes the fresh samples of a variant that is in no plan, for one. In the background.
+struct plan;
+struct variant;
+void evidence_keep_samples(vyre_kernel *k, const struct plan *p, struct variant *v);
 // Gathers from all kernels and writes. Not on the dispatch path.
 void evidence_flush(vyre_runtime *rt);
 

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
+#include "runtime/tuning.h"
 
 #include <time.h>
 
@@ -70,10 +71,10 @@ static void explain_variant(strbuf *s, const variant *v) {
 }
 
 static void explain_stages(strbuf *s, const plan *p) {
-  static const char *const names[] = {"passes", "launch shapes", "other backends"};
+  static const char *const names[] = {"passes", "launch shapes", "other backends", "tunables"};
   strbuf_puts(s, "  not looked at yet, because it would cost more than it may gain so far:");
   bool is_first = true;
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < STAGE_COUNT; i++) {
     if (p->stages & 1u << i) continue;
     strbuf_printf(s, "%s %s", is_first ? "" : ",", names[i]);
     is_first = false;
@@ -106,6 +107,7 @@ static void explain_plan(strbuf *s, plan *p) {
   for (uint32_t i = 0; i < p->note_count; i++)
     strbuf_printf(s, "    %-44s %-12s %s\n", p->notes[i].name,
                   variant_reason_name(p->notes[i].reason), p->notes[i].detail);
+  if (tuning_story(p)[0]) strbuf_printf(s, "  %s\n", tuning_story(p));
   if (atomic_load(&p->state) == PLAN_LEARNED) explain_stages(s, p);
   uint32_t first = p->decision_count > PLAN_DECISIONS ? p->decision_count - PLAN_DECISIONS : 0;
   for (uint32_t i = p->decision_count - 1; i > first; i--) {

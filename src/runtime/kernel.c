@@ -14,6 +14,7 @@
 #include "runtime/runtime.h"
 #include "runtime/submit.h"
 #include "runtime/sweep.h"
+#include "runtime/tuning.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,32 @@ static vyre_status fall_back(vyre_kernel *k, plan *p, variant **v, const vyre_di
   return VYRE_OK;
 }
 
+// Values of tunables that fitted other dispatches may not fit this one: a grid may be no multiple
+// of another workgroup. That is no error of the caller's, for whom the program is as declared.
+static vyre_status run_declared(vyre_kernel *k, plan *p, variant **v,
+                                const vyre_dispatch_args *args, vyre_report *report,
+                                vyre_error *error) {
+  code *first;
+  vyre_status status = kernel_first(k, &first, error);
+  variant *best = status == VYRE_OK ? plan_variant(k, p, first, NULL) : NULL;
+  if (!best) return status == VYRE_OK ? error_out_of_memory(error) : status;
+  pthread_mutex_lock(&k->lock);
+  for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++) {
+    variant *other = p->variants[i];
+    double ns = plan_estimate_ns(p, other), best_ns = plan_estimate_ns(p, best);
+    bool is_declared = !other->code->configuration[0] && !other->shape[0];
+    if (!is_declared || !code_is_trusted(other->code) || ns <= 0) continue;
+    if (best_ns <= 0 || ns < best_ns) best = other;
+  }
+  pthread_mutex_unlock(&k->lock);
+  *v = best;
+  return executable_dispatch(best->code->executable, args, report, error);
+}
+
+static bool is_about_launch(vyre_status status) {
+  return status == VYRE_ERROR_BINDING || status == VYRE_ERROR_LIMIT;
+}
+
 // *v becomes the variant that answered.
 static vyre_status run(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch_args *args,
                        vyre_report *report, vyre_error *error) {
@@ -189,6 +216,8 @@ static vyre_status run(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch
   vyre_error own;
   if (!error) error = &own;
   vyre_status status = executable_dispatch((*v)->code->executable, used, report, error);
+  if (is_about_launch(status) && (*v)->code->configuration[0])
+    return run_declared(k, p, v, args, report, error);
   bool is_backends_fault = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
   if (!is_backends_fault || (*v)->code == atomic_load(&k->first)) return status;
   return fall_back(k, p, v, args, report, error);
@@ -199,7 +228,8 @@ static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
   if (!rt->worker) return false;
   uint64_t own = plan_dispatches(p), count = own + atomic_load(&p->specials);
   if (count && p->routed[0] && atomic_load(&p->state) == PLAN_COLD) return true;
-  if (rt->tune_mode == TUNE_ON && sweep_region(k->program)) return true;
+  bool has_choice = sweep_region(k->program) || tuning_has_space(k);
+  if (rt->tune_mode == TUNE_ON && has_choice) return true;
   if (rt->options.learn_after) return count >= rt->options.learn_after;
   bool is_hot = own >= 2 && plan_total_ns(p) / own >= HINTS_HOT_MEAN_NS;
   return count >= DEFAULT_LEARN_AFTER || is_hot;
@@ -400,6 +430,8 @@ void vyre_kernel_free(vyre_kernel *k) {
     code_free(c);
   }
   opt_report_free(&k->earlier);
+  if (k->space) space_fini(k->space);
+  free(k->space);
   arena_free(&k->memory);
   predictor_free(k->predictor);
   vyre_program_release(k->program);

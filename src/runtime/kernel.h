@@ -7,6 +7,7 @@
 #define VYRE_RUNTIME_KERNEL_H
 
 #include "analysis/work.h"
+#include "policy/space.h"
 #include "runtime/plan.h"
 #include "runtime/special.h"
 
@@ -36,6 +37,9 @@ typedef struct kernel_checks {
   atomic_bool is_off;           // the program's own answers differ from run to run
 } kernel_checks;
 
+// Whether codes with values of tunables other than the program's own may be used.
+enum { CONFIGURATIONS_UNKNOWN, CONFIGURATIONS_USED, CONFIGURATIONS_WRONG };
+
 struct vyre_kernel {
   vyre_runtime *runtime;
   vyre_program *program;
@@ -46,7 +50,8 @@ struct vyre_kernel {
   atomic_uint plan_count;
   _Atomic(code *) first; // compiled quickly, what others are compared with
   kernel_checks checks;
-  uint64_t begun_ns; // when it was loaded
+  atomic_uint configurations; // CONFIGURATIONS_*
+  uint64_t begun_ns;          // when it was loaded
 
   pthread_mutex_t lock; // of everything below
   code *codes;
@@ -77,6 +82,7 @@ struct vyre_kernel {
   atomic_uint submitted;                      // dispatches that wait for their turn
 
   // Of the background alone.
+  space *space; // of what the program declares to be tunable; NULL: not made yet
   arena memory;
   opt_report earlier; // of the program's last compile, maybe in another process
   bool has_earlier;

@@ -19,6 +19,7 @@
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 #include "runtime/shape.h"
+#include "runtime/tuning.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,21 @@ static void add_code(learn_job *j, const char *backend, variant_passes passes) {
     note_failure(j, &request, status, error.message);
 }
 
+// What an earlier process decided for, where that has values of tunables: it is no other backend's,
+// and is not found by trying passes.
+static void add_routed(learn_job *j) {
+  char backend[VARIANT_TEXT];
+  variant_name name;
+  code *made;
+  if (!variant_name_parse(j->plan->routed, backend, &name) || !name.configuration[0]) return;
+  code_request request = {.configuration = name.configuration,
+                          .backend = backend,
+                          .tier = name.tier,
+                          .passes = name.passes};
+  if (code_make(j->kernel, &request, &made, NULL) == VYRE_OK)
+    add_variant(j, plan_variant(j->kernel, j->plan, made, name.shape));
+}
+
 // All of them, or those that were decided for or fast before.
 static void add_backends(learn_job *j, const char *usual, bool only_known) {
   vyre_runtime *rt = j->kernel->runtime;
@@ -121,6 +137,7 @@ static bool gather(learn_job *j, code *first) {
   if (j->stages & STAGE_PASSES)
     for (int i = PASSES_NONE; i < PASSES_COUNT; i++) add_code(j, first->backend, (variant_passes)i);
   if (rt->backend[0]) return true; // the caller chose the backend
+  add_routed(j);
   add_backends(j, first->backend, !(j->stages & STAGE_BACKENDS));
   return true;
 }
@@ -272,8 +289,10 @@ static trial_options usual_options(learn_job *j, int default_index) {
 }
 
 // The fastest of many is also the luckiest: it has to win again, against the default alone. One
-// that was far ahead, or takes so long that samples scatter little, was not just lucky.
-static bool wins_again(learn_job *j, const variant *usual, const variant *winner) {
+// that was far ahead, or takes so long that samples scatter little, was not just lucky. What was
+// measured of the winner goes to `samples`, which may be NULL.
+static bool wins_again(learn_job *j, const variant *usual, const variant *winner,
+                       trial_candidate *samples) {
   enum { FAR_TIMES = 2, LONG_NS = 100000000 };
   trial_candidate rows[PLAN_VARIANTS];
   int at[2] = {-1, -1};
@@ -288,7 +307,9 @@ static bool wins_again(learn_job *j, const variant *usual, const variant *winner
   rows[at[0]].rejected = rows[at[1]].rejected = false;
   trial_options options = usual_options(j, at[0]);
   j->spent_ns = 0;
-  return trial_measure(rows, j->count, &options).winner == at[1];
+  bool has_won = trial_measure(rows, j->count, &options).winner == at[1];
+  if (samples) *samples = rows[at[1]];
+  return has_won;
 }
 
 // The variant that is to run from now on; NULL when nothing was decided.
@@ -300,7 +321,7 @@ static variant *decide(learn_job *j) {
   int winner = d.winner == TRIAL_NONE ? 0 : d.winner;
   bool was_lucky = winner != options.default_index && d.reason == TRIAL_FASTEST &&
                    !j->trials[options.default_index].rejected &&
-                   !wins_again(j, j->variants[options.default_index], j->variants[winner]);
+                   !wins_again(j, j->variants[options.default_index], j->variants[winner], NULL);
   if (was_lucky) {
     winner = options.default_index;
     d.reason = TRIAL_WITHIN_NOISE;
@@ -332,8 +353,63 @@ static void try_shapes(learn_job *j, variant *best) {
   if (tried.sample_count) variant_tried(v, &tried, 0);
   pthread_mutex_unlock(&j->kernel->lock);
   add_variant(j, v);
-  bool is_faster = wins_again(j, best, v);
+  bool is_faster = wins_again(j, best, v, NULL);
   if (is_faster && !is_ending(j)) adopt(j, v, REASON_FASTER);
+}
+
+// ---- tunables -----------------------------------------------------------------------------------
+
+static int index_of(const learn_job *j, const variant *v) {
+  for (uint32_t i = 0; i < j->count; i++)
+    if (j->variants[i] == v) return (int)i;
+  return -1;
+}
+
+// It is no variant of the plan before it has won: there is room for few.
+static void race(learn_job *j, variant *contender) {
+  vyre_kernel *k = j->kernel;
+  plan *p = j->plan;
+  char detail[160];
+  trial_candidate samples = {0};
+  vyre_error error;
+  variant *current = atomic_load(&p->current);
+  uint32_t count = j->count;
+  add_variant(j, current);
+  add_variant(j, contender);
+  int at = index_of(j, contender);
+  bool is_faster = at >= 0 && contender->code != current->code &&
+                   check_candidate(j, (uint32_t)at, &error) == VYRE_OK &&
+                   wins_again(j, current, contender, &samples) && !is_ending(j);
+  j->count = count;
+  if (!is_faster) return;
+  contender->code = code_list(k, contender->code);
+  variant *v = plan_variant(k, p, contender->code, NULL);
+  if (!v) return;
+  tuning_adopted(k, p, v, detail, sizeof detail);
+  pthread_mutex_lock(&k->lock);
+  if (samples.sample_count) variant_tried(v, &samples, 0);
+  plan_adopt(p, v, REASON_FASTER, detail);
+  pthread_mutex_unlock(&k->lock);
+}
+
+// A part of the search, and then whoever seems faster than what runs has to be so.
+static void try_tunables(learn_job *j) {
+  vyre_kernel *k = j->kernel;
+  plan *p = j->plan;
+  bool is_asked = k->runtime->options.learn_after || k->runtime->tune_mode == TUNE_ON;
+  tuning_request request = {.inputs = &j->inputs,
+                            .expected = &j->expected,
+                            .budget_ns = is_asked ? UINT64_MAX : p->allowed_ns};
+  tuning_run(k, p, &request);
+  for (code *c; !is_ending(j) && (c = tuning_contender(k, p));) {
+    variant *contender = calloc(1, sizeof *contender);
+    if (contender) contender->code = c;
+    if (contender) race(j, contender);
+    if (contender) c = contender->code;
+    if (!c->is_listed) code_free(c);
+    free(contender);
+    if (!tuning_is_over(k, p)) break;
+  }
 }
 
 // ---- the job ------------------------------------------------------------------------------------
@@ -344,9 +420,14 @@ static bool learn(learn_job *j) {
   evidence_gather(k); // selection goes by what was recorded up to now
   bool ok = kernel_first(k, &first, NULL) == VYRE_OK &&
             capture_answer(&j->inputs, first->executable, NULL, NULL) == VYRE_OK &&
-            capture_keep(&j->inputs, &j->expected) && gather(j, first);
-  variant *best = ok ? decide(j) : NULL;
-  if (best) try_shapes(j, best);
+            capture_keep(&j->inputs, &j->expected);
+  variant *best = NULL;
+  if (ok && j->stages == STAGE_TUNABLES)
+    best = atomic_load(&j->plan->current); // nothing else is new
+  else if (ok && gather(j, first))
+    best = decide(j);
+  if (best && j->stages != STAGE_TUNABLES) try_shapes(j, best);
+  if (best && (j->stages & STAGE_TUNABLES) && !tuning_is_over(k, j->plan)) try_tunables(j);
   capture_output_fini(&j->expected);
   return best != NULL;
 }
@@ -354,7 +435,8 @@ static bool learn(learn_job *j) {
 static void set_state(learn_job *j, plan_state state, variant_reason reason) {
   plan *p = j->plan;
   pthread_mutex_lock(&j->kernel->lock);
-  p->stages |= j->stages;
+  bool is_searching = !tuning_is_over(j->kernel, p);
+  p->stages |= j->stages & ~(is_searching ? (unsigned)STAGE_TUNABLES : 0);
   p->wanted = 0;
   if (reason != REASON_NONE) plan_adopt(p, atomic_load(&p->current), reason, NULL);
   pthread_mutex_unlock(&j->kernel->lock);
@@ -366,7 +448,7 @@ static void run_job(void *context, bool given_up) {
   learn_job *j = context;
   vyre_kernel *k = j->kernel;
   uint64_t start = clock_thread_cpu_ns();
-  bool is_first = !j->plan->stages, ok = !given_up && learn(j);
+  bool is_first = !(j->plan->stages & STAGE_PASSES), ok = !given_up && learn(j);
   if (!given_up && !is_ending(j))
     set_state(j, ok ? PLAN_LEARNED : PLAN_DECLINED, ok ? REASON_NONE : REASON_FAILED);
   if (ok) decision_keep(k, j->plan);
@@ -384,7 +466,7 @@ static unsigned stages_of(const vyre_kernel *k, const plan *p, unsigned stages) 
   const vyre_runtime *rt = k->runtime;
   if (!stages) return p->wanted;
   if (rt->options.learn_after) stages |= STAGE_ALL;
-  if (rt->tune_mode == TUNE_ON) stages |= STAGE_SHAPES;
+  if (rt->tune_mode == TUNE_ON) stages |= STAGE_SHAPES | STAGE_TUNABLES;
   return stages;
 }
 

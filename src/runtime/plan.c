@@ -9,6 +9,7 @@
 #include "runtime/begin.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
+#include "runtime/tuning.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -174,6 +175,7 @@ void plan_note_candidate(vyre_kernel *k, plan *p, const char *name, variant_reas
 void plan_free(plan *p) {
   if (!p) return;
   for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++) free(p->variants[i]);
+  tuning_free(p->tuning);
   free(p);
 }
 
@@ -183,6 +185,7 @@ vyre_status plan_make(vyre_kernel *k, uint64_t key, const vyre_dispatch_args *ar
   if (!made) return error_out_of_memory(error);
   made->key = key;
   made->begun_ns = clock_now_ns();
+  if (!tuning_has_space(k)) made->stages = STAGE_TUNABLES; // nothing is left to do there
   atomic_init(&made->attention, ATTEND_COLD);
   describe_bucket(made, k, args);
   vyre_status status = begin_plan(k, made, args->timeout_ns, error);

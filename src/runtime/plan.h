@@ -41,7 +41,9 @@ enum {
   STAGE_PASSES = 1 << 0,   // this CPU, with each profile of passes
   STAGE_SHAPES = 1 << 1,   // launch shapes of the best
   STAGE_BACKENDS = 1 << 2, // the other backends
-  STAGE_ALL = 7,
+  STAGE_TUNABLES = 1 << 3, // values of what the program declares to be tunable
+  STAGE_COUNT = 4,
+  STAGE_ALL = (1 << STAGE_COUNT) - 1,
 };
 
 typedef struct plan_note { // what became of a candidate that is no variant
@@ -86,6 +88,7 @@ typedef struct plan {
 
   unsigned stages;           // STAGE_*: done
   unsigned wanted;           // STAGE_*: of the job that comes next
+  uint64_t allowed_ns;       // CPU time that it may take
   route_state route;         // what the routing table had for it
   char routed[VARIANT_TEXT]; // the variant, or just the backend, that it names
   uint64_t begun_ns, changed_ns, explored_ns;
@@ -98,6 +101,7 @@ typedef struct plan {
   bool is_revived;         // what earlier processes saw be faster is among the variants
   bool is_known;           // it began with what other buckets know: their codes are there
   const char *tune_reason; // of the launch shape; NULL: none was looked for
+  struct tuning *tuning;   // over what the program declares to be tunable; NULL: not begun
   plan_window window;      // of the background
 } plan;
 

@@ -9,6 +9,7 @@
 #include "runtime/kernel.h"
 #include "runtime/resize.h"
 #include "runtime/runtime.h"
+#include "runtime/tuning.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -157,12 +158,15 @@ static void want_stage(vyre_kernel *k, plan *p) {
       stage = STAGE_PASSES;
   } else if (!(p->stages & STAGE_SHAPES)) {
     if (RUNS_OF_SHAPES * usual <= allowed) stage = STAGE_SHAPES;
+  } else if (!(p->stages & STAGE_TUNABLES) && tuning_is_worth(k, p, usual, total, LEARN_SHARE)) {
+    stage = STAGE_TUNABLES;
   } else if (!(p->stages & STAGE_BACKENDS) && !k->runtime->backend[0]) {
     double cost = (double)runtime_compile_cost_ns(k->runtime) + RUNS_OF_PASSES * usual;
     if (cost <= allowed) stage = STAGE_BACKENDS;
   }
   if (!stage) return;
   p->wanted = stage;
+  p->allowed_ns = (uint64_t)allowed;
   atomic_fetch_or(&p->attention, ATTEND_LEARN);
 }
 

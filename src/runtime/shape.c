@@ -26,7 +26,7 @@ static bool take_decided(choosing *c, const char *key, uint32_t shape[3]) {
   vyre_error error;
   tune_shape decided = tuner_resolve(c->tuner, key);
   set_reason(c, "decided-before");
-  sweep_launch_shape(c->kernel->program, decided, shape);
+  sweep_launch_shape(c->sweep.program, decided, shape);
   return shape[0] && sweep_proves(&c->sweep, decided, &error);
 }
 
@@ -38,7 +38,7 @@ static bool sweep(choosing *c, uint32_t shape[3], trial_candidate *tried) {
   if (sweep_run(&c->sweep, c->tuner, &result, &chosen, &store_error, NULL) != VYRE_OK) return false;
   if (store_error.status != VYRE_OK) evidence_tell(rt, &store_error);
   set_reason(c, trial_reason_name(result.decision.reason));
-  sweep_launch_shape(c->kernel->program, chosen, shape);
+  sweep_launch_shape(c->sweep.program, chosen, shape);
   for (uint32_t i = 0; i < result.count; i++)
     if (tune_shape_equal(result.rows[i].shape, chosen)) *tried = result.trials[i];
   tune_sweep_free(&result);
@@ -61,13 +61,13 @@ bool shape_choose(vyre_kernel *k, plan *p, const shape_request *r, uint32_t shap
   tune_key key;
   bool is_found = false;
   *tried = (trial_candidate){0};
-  if (!sweep_key(k->program, r->inputs, &key)) return false;
+  if (!sweep_key(r->code->program, r->inputs, &key)) return false;
   if (vyre_backend_devices(r->code->backend, &device, 1, &devices, NULL) != VYRE_OK || !devices)
     return false;
   note_sink notes = runtime_notes(rt);
   choosing c = {.kernel = k,
                 .plan = p,
-                .sweep = {.program = k->program,
+                .sweep = {.program = r->code->program,
                           .inputs = r->inputs,
                           .expected = r->expected,
                           .executable = r->code->executable,

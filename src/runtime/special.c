@@ -203,21 +203,32 @@ static uint64_t gain_of(vyre_kernel *k, capture *inputs, const variant *general,
 }
 
 // What fast arithmetic means is settled before the arguments are known: they must not change it.
-static bool specialise(vyre_kernel *k, const uint64_t *key, vyre_program **out) {
+static bool specialise(vyre_kernel *k, vyre_program *program, const uint64_t *key,
+                       vyre_program **out) {
   vyre_program *exact;
-  if (relax_program(k->program, &exact, NULL) != VYRE_OK) return false;
+  if (relax_program(program, &exact, NULL) != VYRE_OK) return false;
   const uint64_t *lengths = key + k->program->param_count;
   bool ok = specialise_program(exact, key, lengths, out, NULL) == VYRE_OK;
   vyre_program_release(exact);
   return ok;
 }
 
-static code *make_code(vyre_kernel *k, const uint64_t *key, const char *backend) {
+// With the values of tunables that the general one has, unless lengths inside depend on them: those
+// of the arguments are the declared ones'.
+static bool has_own_lengths(const vyre_program *p) {
+  for (uint32_t i = 0; i < p->buffer_count; i++)
+    if (p->buffers[i].is_transient) return true;
+  return false;
+}
+
+static code *make_code(vyre_kernel *k, const uint64_t *key, const code *general) {
   vyre_program *program;
   code *made = NULL;
-  if (!specialise(k, key, &program)) return NULL;
+  bool is_as_general = general->configuration[0] && !has_own_lengths(k->program);
+  if (!specialise(k, is_as_general ? general->program : k->program, key, &program)) return NULL;
   code_request request = {.program = program,
-                          .backend = backend,
+                          .configuration = is_as_general ? general->configuration : NULL,
+                          .backend = general->backend,
                           .tier = VYRE_TIER_FULL,
                           .passes = PASSES_RELEASE,
                           .constants = (uint32_t)hash_key(k, key) | 1};
@@ -312,7 +323,7 @@ static bool prepare(vyre_kernel *k, capture *inputs, const uint64_t *key,
   const variant *general = general_for(k, inputs);
   special *there = find(k, key, hash);
   if (!general || there) return general && there && judge_again(k, inputs, general, there);
-  code *made = make_code(k, key, general->code->backend);
+  code *made = make_code(k, key, general->code);
   uint64_t compiled = clock_thread_cpu_ns();
   special *s = made ? new_special(k, inputs, key, hash) : NULL;
   if (!s) return false;

@@ -53,9 +53,9 @@ typedef struct variant {
   uint64_t trial_ns; // median of a trial in the background; 0: it was not tried
   uint64_t trial_noise_ns, trial_best_ns;
   uint32_t trial_samples, trial_number; // 0: of a trial without the others
-  double prior_ns;          // what earlier processes measured; 0: nothing
-  double prior_best_ns;     // the fastest of it
-  uint64_t next_explore_ns; // when it may be tried again, of clock_now_ns
+  double prior_ns;                      // what earlier processes measured; 0: nothing
+  double prior_best_ns;                 // the fastest of it
+  uint64_t next_explore_ns;             // when it may be tried again, of clock_now_ns
   uint64_t fresh[VARIANT_FRESH];
   uint32_t fresh_count;
   uint64_t resident_ns;    // with its buffers where it runs; 0: it was not timed so

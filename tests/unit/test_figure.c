@@ -164,6 +164,8 @@ static void names_of_variants_are_read_as_they_are_written(void **unused) {
       {.backend = "cpu", .passes = PASSES_RELEASE, .digest = 0x3fa29c1b, .shape = {8, 8, 1}},
       {.backend = "opencl", .passes = PASSES_MEGAKERNEL, .digest = 1},
       {.backend = "cpu", .passes = PASSES_DATAFLOW, .digest = 0xffffffff, .constants = 0xabc},
+      {.backend = "cpu", .passes = PASSES_RELEASE, .configuration = "TILE=8 UNROLL=2"},
+      {.backend = "cpu", .constants = 7, .shape = {1, 2, 3}, .configuration = "A=-1.5e-3"},
   };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char text[VARIANT_TEXT], backend[VARIANT_TEXT], again[VARIANT_TEXT];
@@ -172,6 +174,8 @@ static void names_of_variants_are_read_as_they_are_written(void **unused) {
     if (!variant_name_parse(text, backend, &read)) fail_msg("%s", text);
     variant_name_format(&read, again);
     assert_string_equal(text, again);
+    assert_string_equal(names[i].configuration, read.configuration);
+    assert_int_equal(names[i].constants, read.constants);
   }
   static const char *const wrong[] = {"",
                                       "cpu",
