@@ -27,10 +27,6 @@ cl_platform_id platform_get(void) {
   return platform;
 }
 
-cl_version platform_vyre_version(void) {
-  return CL_MAKE_VERSION(VYRE_VERSION_MAJOR, VYRE_VERSION_MINOR, VYRE_VERSION_PATCH);
-}
-
 cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *out, cl_uint *count) {
   if ((!out && !count) || (out && !room)) return CL_INVALID_VALUE;
   cl_platform_id only = platform_get();

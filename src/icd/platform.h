@@ -19,7 +19,5 @@ struct _cl_platform_id {
 
 // NULL when out of memory.
 cl_platform_id platform_get(void);
-// The version of the library, as cl_version.
-cl_version platform_vyre_version(void);
 
 #endif

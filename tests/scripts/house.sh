@@ -43,7 +43,7 @@ objects=$(grep -o ' -o [^ ]*\.o' "$VYRE_BUILD/compile_commands.json" | cut -c5- 
 unused=$(xargs nm -A 2>/dev/null <<<"$objects" | awk '
   { split($1, at, ".o:"); file = at[1] }
   $(NF - 1) == "U" { used[$NF] = 1 }
-  $(NF - 1) == "T" && file ~ /\/src\// && $NF !~ /^(vyre_|main$)/ {
+  $(NF - 1) == "T" && file ~ /\/src\// && $NF !~ /^(vyre_|main$|cl[A-Z])/ {
     sub(/.*\/src\//, "src/", file)
     where[$NF] = file
   }
@@ -65,12 +65,13 @@ hidden=$(grep -rnE '^(extern .*|[a-z_][a-z0-9_ ]* \**[a-z0-9_]+\(.*\));$' src --
   grep -vE ':(static|typedef|return|extern VYRE_API)|= ')
 [ -z "$hidden" ] || complain "$hidden"$'\n'"declared in a .c file. Fix: include its header"
 
-# Backends are asked for by what they are (backend_usual, backend_oracle), not by name.
+# Backends are asked for by what they are (backend_usual, backend_oracle), not by name. The OpenCL
+# driver says which of them are its devices.
 ids=$(sed -n 's/^ *\.id = "\([a-z]*\)",$/\1/p' src/backend/*/*.c | sort -u)
 [ "$(wc -w <<<"$ids")" -ge 3 ] || complain "found too few backends: $ids"
 for id in $ids; do
   named=$(grep -rn "\"$id\"" src --include='*.[ch]' |
-    grep -v "^src/backend/$id/\|^src/front/\|^src/[a-z_/]*\.[ch]:[0-9]*: *//\|id; *// \|__asm__")
+    grep -v "^src/backend/$id/\|^src/front/\|^src/icd/\|^src/[a-z_/]*\.[ch]:[0-9]*: *//\|id; *// \|__asm__")
   [ -z "$named" ] || complain "$named"$'\n'"a backend is named outside of its folder. Fix: ask backend/backend.h"
 done
 
