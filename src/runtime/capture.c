@@ -258,7 +258,7 @@ static bool is_same_element(vyre_type t, uint32_t fast_ulp, const char *x, const
   uint64_t nan = type_canonical_bits(t, UINT64_MAX);
   bool a_is_nan = type_canonical_bits(t, a) == nan, b_is_nan = type_canonical_bits(t, b) == nan;
   if (a_is_nan || b_is_nan) return a_is_nan && b_is_nan;
-  return ulp_distance(t, a, b) <= fast_ulp;
+  return fast_ulp && ulp_distance(t, a, b) <= fast_ulp; // zeros have a sign
 }
 
 static bool buffer_matches(const capture *c, uint32_t i, const char *found, const char *wanted,

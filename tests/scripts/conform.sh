@@ -24,7 +24,7 @@ if ! "$vyre" devices opencl | grep -q 'Portable Computing Language, driver 3.1';
 fi
 export VYRE_OPENCL_WORKAROUNDS=off
 status=0
-"$vyre" conform --backend opencl --suite programs --shrink 10 --out "$work/failures" \
+"$vyre" conform --backend opencl --suite programs --shrink 4 --out "$work/failures" \
   tests/conform/barrier-in-loop.vyre >"$work/out" || status=$?
 [ "$status" -eq 1 ] || { cat "$work/out"; echo "exit status $status instead of 1"; exit 1; }
 grep -q '^  FAIL barrier-in-loop.vyre: ' "$work/out"

@@ -82,9 +82,8 @@ static void expect_timeout(const char *backend, const shape *s, uint64_t limit_n
   if (vyre_compile(p, backend, NULL, &e, &error) != VYRE_OK)
     fail_msg("%s: %s", s->name, error.message);
   vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
-  vyre_dispatch_args args = {.buffers = spans,
-                             .buffer_count = vyre_program_buffer_count(p),
-                             .timeout_ns = limit_ns};
+  vyre_dispatch_args args = {
+      .buffers = spans, .buffer_count = vyre_program_buffer_count(p), .timeout_ns = limit_ns};
   // At first the driver may be compiling; it goes on, so that in the end the kernel runs.
   do {
     vyre_status status = vyre_dispatch(e, &args, NULL, &error);
