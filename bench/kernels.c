@@ -6,10 +6,12 @@
 // printed are ratios. One process measures with one core, another one with all. Ends with status 1
 // when a bar is missed or vyre gave a wrong answer.
 //
-//     bench_kernels [--json] [--one | --all] [--cpu] [--rounds N] [--list] [NAME ...]
+//     bench_kernels [--json] [--one | --all] [--cpu] [--ways] [--rounds N] [--list] [NAME ...]
 //
 // A NAME picks kernels whose name begins with it; --one and --all measure with one core only, or
-// with all of them only; --cpu takes CPU time on one core, for a machine that does other things.
+// with all of them only; --cpu takes CPU time on one core, for a machine that does other things;
+// --ways leaves the peers out, and tells how long vyre takes without passes, with those that are
+// selected, and with all.
 #include "bench.h"
 #include "kernels/latency.h"
 #include "kernels/report.h"
@@ -66,7 +68,8 @@ static bool measure_apart(report *all, phase at, const run_options *options, cha
 }
 
 static int usage(void) {
-  fputs("usage: bench_kernels [--json] [--one | --all] [--cpu] [--rounds N] [--list] [NAME ...]\n",
+  fputs("usage: bench_kernels [--json] [--one | --all] [--cpu] [--ways] [--rounds N] [--list] "
+        "[NAME ...]\n",
         stderr);
   return 2;
 }
@@ -86,6 +89,8 @@ int main(int argc, char **argv) {
       is_wanted[PHASE_ONE] = false;
     } else if (!strcmp(argv[at], "--cpu")) {
       options.is_cpu_time = true;
+    } else if (!strcmp(argv[at], "--ways")) {
+      options.is_vyre_only = true;
     } else if (!strcmp(argv[at], "--rounds") && at + 1 < argc && atoi(argv[at + 1]) > 0) {
       options.rounds = atoi(argv[++at]);
     } else if (!strcmp(argv[at], "--list")) {

@@ -8,6 +8,7 @@
 #include "kernels/opencl.h"
 #include "kernels/roof.h"
 #include "kernels/variants.h"
+#include "kernels/ways.h"
 
 #include <math.h>
 #include <sched.h>
@@ -221,17 +222,7 @@ static void set_params(run *r, const vyre_program *program) {
   }
 }
 
-static void compile(run *r, peer p) {
-  vyre_error error;
-  bool is_single = here.at == PHASE_ONE || p == VYRE_SINGLE;
-  vyre_program *program = program_of(r->k, p == VYRE_FAST);
-  vyre_compile_options options = {.threads = is_single ? 1 : 0, .optimize = VYRE_OPTIMIZE_SELECTED};
-  set_params(r, program);
-  must(vyre_compile(program, "cpu", &options, &r->vyre[p], &error), r->k->label, &error);
-  vyre_program_release(program);
-}
-
-static void run_vyre(const run *r, peer p) {
+static void dispatch(const run *r, vyre_executable *executable) {
   vyre_span spans[MAX_BUFFERS];
   vyre_error error;
   for (uint32_t i = 0; i < r->buffer_count; i++) spans[i] = (vyre_span){r->buffers[i], r->bytes[i]};
@@ -239,7 +230,32 @@ static void run_vyre(const run *r, peer p) {
                              .param_count = r->param_count,
                              .buffers = spans,
                              .buffer_count = r->buffer_count};
-  must(vyre_dispatch(r->vyre[p], &args, NULL, &error), r->k->label, &error);
+  must(vyre_dispatch(executable, &args, NULL, &error), r->k->label, &error);
+}
+
+static uint64_t now_ns(void) {
+  if (!here.options.is_cpu_time || here.at != PHASE_ONE) return clock_now_ns();
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static double time_way(void *context, vyre_executable *executable) {
+  uint64_t start = now_ns();
+  dispatch(context, executable);
+  return (double)(now_ns() - start);
+}
+
+static void compile(run *r, peer p) {
+  vyre_error error;
+  bool is_single = here.at == PHASE_ONE || p == VYRE_SINGLE;
+  vyre_program *program = program_of(r->k, p == VYRE_FAST);
+  set_params(r, program);
+  fill(r);
+  const char *label = here.options.is_vyre_only ? r->k->label : NULL;
+  r->vyre[p] = ways_fastest(program, is_single ? 1 : 0, time_way, r, label, &error);
+  must(r->vyre[p] ? VYRE_OK : error.status, r->k->label, &error);
+  vyre_program_release(program);
 }
 
 // ---- peers --------------------------------------------------------------------------------------
@@ -272,6 +288,7 @@ static void open_cl(run *r, peer p, cl_driver *driver, const char *options) {
 static bool open_peer(run *r, peer p) {
   bool is_fast = p == VYRE_FAST || bench_peers[p].class == CLASS_FAST;
   if (is_fast && kernel_is_integer(r->k)) return false;
+  if (here.options.is_vyre_only && bench_peers[p].class != CLASS_VYRE && p != C_PLAIN) return false;
   switch (p) {
   case VYRE:
   case VYRE_FAST: compile(r, p); return true;
@@ -308,7 +325,7 @@ static void run_roof(const run *r, bool streaming) {
 // False: it cannot, after all.
 static bool run_peer(const run *r, peer p) {
   if (r->vyre[p])
-    run_vyre(r, p);
+    dispatch(r, r->vyre[p]);
   else if (r->cl[p])
     return cl_peer_run(r->cl[p]);
   else if (p == OPENBLAS)
@@ -323,13 +340,6 @@ static bool run_peer(const run *r, peer p) {
 }
 
 // ---- checking -----------------------------------------------------------------------------------
-
-static uint64_t now_ns(void) {
-  if (!here.options.is_cpu_time || here.at != PHASE_ONE) return clock_now_ns();
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static bool same_floats(const float *x, const float *y, size_t count, double tolerance,
                         double *worst) {

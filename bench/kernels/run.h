@@ -52,6 +52,7 @@ typedef struct result {
 typedef struct run_options {
   int rounds;
   bool is_cpu_time;         // of the process, on one core: for a machine that is not ours alone
+  bool is_vyre_only;        // without peers; tells what each way of compiling takes
   const char *peers_folder; // of `make peers`
 } run_options;
 
