@@ -405,6 +405,41 @@ static void test_lines_by_chance(void **state) {
   }
 }
 
+// Rows whose ends are different: lanes before and behind the stretch where assumptions hold run in
+// part, whole vectors overlap where nothing is read that is written. Indices of 32 bits start over,
+// and elements are small and large.
+static void test_ends_of_rows(void **state) {
+  (void)state;
+  static const char *const types[] = {"f32", "u8", "i64", "u16", "u32"};
+  static const char *const bodies[] = {
+      "y[at] = x[at - 1] + x[at] + x[at + 1]",
+      "y[at] = x[j * w + max(i, 1) - 1] + x[j * w + min(i + 1, w - 1)]",
+      "if i > 0 && i < w - 1 && j > 0 && j < h - 1 { y[at] = x[at - w] + x[at + w] }"
+      " else { y[at] = x[at] }",
+      "y[at] = x[w - 1 - i] + x[i + 4294967290]",
+      "var s: %s = x[at]\n for k in 0u32..3 { s = s + x[at + k - 1] }\n y[at] = s",
+      "y[at] = y[at] + x[at + 1]",
+      "y[at] = x[at + 2]\n let v = y[at]\n y[at] = v + v * x[at - 2]",
+  };
+  static const uint32_t sizes[][2] = {{1, 3}, {2, 2}, {17, 5}, {66, 3}, {131, 4}};
+  for (size_t b = 0; b < 5 * sizeof bodies / sizeof *bodies; b++) {
+    char text[600], body[200];
+    const char *type = types[b % 5];
+    const uint32_t *size = sizes[b / 7];
+    snprintf(body, sizeof body, bodies[b % 7], type);
+    snprintf(text, sizeof text,
+             "program ends(w: u32, h: u32)\n"
+             "buffer x: %s[] read\nbuffer y: %s[] readwrite\n"
+             "region r grid(w, h) {\n"
+             "  let i = global_id.x\n let j = global_id.y\n let at = j * w + i\n"
+             "  %s\n}\n",
+             type, type, body);
+    check(&(sample){.text = text,
+                    .lengths = {size[0] * size[1], size[0] * size[1]},
+                    .params = {size[0], size[1]}});
+  }
+}
+
 static void test_empty_buffers(void **state) {
   (void)state;
   check(&(sample){.text = "program empty()\n"
@@ -579,6 +614,7 @@ int main(void) {
       cmocka_unit_test(test_terms_that_wrap),
       cmocka_unit_test(test_loads_ahead_of_their_loop),
       cmocka_unit_test(test_lines_by_chance),
+      cmocka_unit_test(test_ends_of_rows),
       cmocka_unit_test(test_empty_buffers),
       cmocka_unit_test(test_private_arrays),
       cmocka_unit_test(test_atomics),

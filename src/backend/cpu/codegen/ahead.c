@@ -43,8 +43,8 @@ static bool runs_ahead(const emitter *e, uint32_t loop, uint32_t i) {
          !is_written(e, loop, in->arg[0]);
 }
 
-// How many elements of a type are read at once: what a register of the target has, or fewer, so that
-// the lanes are whole squares. 1 when that is no use.
+// How many elements of a type are read at once: what a register of the target has, or fewer, so
+// that the lanes are whole squares. 1 when that is no use.
 static unsigned register_elements(const emitter *e, unsigned bytes) {
   unsigned count = e->u->target->vector_bits / 8 / bytes;
   while (count > MOST_AHEAD || (count > 1 && e->width % count != 0)) count /= 2;

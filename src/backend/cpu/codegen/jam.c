@@ -67,12 +67,11 @@ bool choose_rows(kernel *k, plan *plan) {
   if (rows < 2) return true;
   plan->jam_reason = JAM_DONE;
   plan->rows = plan->jam_guards.rows = rows;
-  pack_plan(k, &plan->jam_guards, &plan->jam_shapes, plan->width, BOX_VECTORS + 1,
-            &plan->packing);
+  pack_plan(k, &plan->jam_guards, &plan->jam_shapes, plan->width, BOX_VECTORS + 1, &plan->packing);
   return true;
 }
 
-static bool has_loop(const kernel *k) {
+bool has_loop(const kernel *k) {
   for (uint32_t i = k->region->body.first; i < k->region->body.end; i++)
     if (k->p->code[i].op == VYRE_OP_FOR || k->p->code[i].op == VYRE_OP_WHILE) return true;
   return false;
@@ -90,16 +89,6 @@ void choose_tile(const kernel *k, const plan *plan, uint32_t tile[3]) {
 }
 
 // ---- lowering -----------------------------------------------------------------------------------
-
-// Whether an invocation may run twice: nothing is read that is written. (Nothing counts, either:
-// rows with atomics are not jammed.)
-bool jam_repeats(const kernel *k) {
-  for (uint32_t i = k->region->body.first; i < k->region->body.end; i++) {
-    const inst *in = &k->p->code[i];
-    if (in->op == VYRE_OP_LOAD && is_written(k, in->arg[0])) return false;
-  }
-  return true;
-}
 
 static llval least(LLVMBuilderRef b, llval x, llval y) {
   return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, x, y, ""), x, y, "");

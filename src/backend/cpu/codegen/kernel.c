@@ -154,6 +154,16 @@ bool is_written(const kernel *k, uint32_t mem) {
   return false;
 }
 
+bool may_repeat(const kernel *k) {
+  for (uint32_t i = k->region->body.first; i < k->region->body.end; i++) {
+    const inst *in = &k->p->code[i];
+    if (op_is_atomic(in->op)) return false;
+    if (in->op == VYRE_OP_LOAD && mem_space(in->arg[0]) != MEM_PRIVATE && is_written(k, in->arg[0]))
+      return false;
+  }
+  return true;
+}
+
 enum { MOST_STEPS = 24 };
 
 static bool is_apart_in(const kernel *k, uint32_t loop, ref r, unsigned *steps) {

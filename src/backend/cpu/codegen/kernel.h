@@ -37,7 +37,7 @@ typedef struct versions {
   emitter *pack; // copies what they share, or NULL
   packing packing;
   llval is_packed; // i1, of the box
-  bool repeats;    // jammed invocations may run twice
+  bool repeats;    // invocations may run twice
   emitter *other;  // as `fast`, with conditions assumed the other way, or NULL
   guards guards, jam_guards, other_guards;
 } versions;
@@ -70,6 +70,8 @@ typedef struct plan { // how a region is lowered
 } plan;
 
 bool is_written(const kernel *k, uint32_t mem); // by the region
+// Whether an invocation may run twice: nothing counts, and nothing is read that is written.
+bool may_repeat(const kernel *k);
 // Whether a value can be computed apart from the body: from ids, arguments and a loop's counter
 // (0: none).
 bool is_apart(const kernel *k, uint32_t loop, ref r);
@@ -110,7 +112,7 @@ bool choose_width(const kernel *k, const shapes *shapes, plan *plan);
 // jam.c: rows that share what their loops load. Fills plan->rows and what belongs to it.
 bool choose_rows(kernel *k, plan *plan);
 void choose_tile(const kernel *k, const plan *plan, uint32_t tile[3]);
-bool jam_repeats(const kernel *k);
+bool has_loop(const kernel *k);
 void pack_rows(versions *v, const row *r, llval y0, llval y1); // copies what they share
 typedef struct range_y {
   llval first, end;

@@ -150,7 +150,9 @@ static llval load_checked(const emitter *e, const place *p, uint32_t i, unsigned
   llval bits = access_bits(e, p, i, row);
   if (bits && (class == ACCESS_CONTIGUOUS || class == ACCESS_REVERSED))
     return load_part_of_line(e, p, i, row, bits);
-  return load_lanes(e, p, i, row, bits);
+  // At the ends of rows few are active.
+  return bits && e->exec && !e->guards && !e->keep ? load_active_lanes(e, p, i, row, bits)
+                                                   : load_lanes(e, p, i, row, bits);
 }
 
 // One compare for all lanes, where the index is a line that nothing is known of before the row.

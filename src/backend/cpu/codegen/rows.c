@@ -124,6 +124,7 @@ bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out) 
   out->scalar = emitter_new(k, b, 1, 1, &plan->flat, NULL);
   if (!out->fast || !out->part || !out->scalar) return false;
   out->fast->guards = &out->guards;
+  out->repeats = may_repeat(k);
   out->jam = out->other = NULL;
   out->fast->is_main = plan->rows == 1;
   if (plan->rows > 1) {
@@ -134,7 +135,6 @@ bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out) 
     out->jam->guards = &out->jam_guards;
     out->jam->is_main = true;
     out->packing = plan->packing;
-    out->repeats = jam_repeats(k);
   }
   out->pack = NULL;
   if (plan->packing.count) {
@@ -248,6 +248,82 @@ static void try_stretch(kernel *k, const walk *w, const stretch *s) {
   LLVMPositionBuilderAtEnd(b, rest);
 }
 
+// ---- rows whose vectors may overlap -------------------------------------------------------------
+
+// Where whole vectors begin and end, and where the row goes on behind them.
+typedef struct jump {
+  llval from, stop, next;
+} jump;
+
+static void go_fast(const walk *w, llblock fast, const jump *to, jump where) {
+  LLVMBuilderRef b = w->v->fast->b;
+  llblock from = LLVMGetInsertBlock(b);
+  LLVMBuildBr(b, fast);
+  LLVMAddIncoming(to->from, &where.from, &from, 1);
+  LLVMAddIncoming(to->stop, &where.stop, &from, 1);
+  LLVMAddIncoming(to->next, &where.next, &from, 1);
+}
+
+// Whole vectors as far as they go; the last one ends where the stretch ends, over lanes that have
+// run already. Lanes before and behind the stretch run in part, and no other ones: where a stretch
+// begins inside of a vector, its first vector begins there. A loop takes as long for one lane as
+// for all: bodies with loops have the first of it only, at the end of a row.
+static void emit_overlapping_row(kernel *k, versions *v, const row *r, const stretch *s) {
+  LLVMBuilderRef b = v->fast->b;
+  bool is_long = has_loop(k);
+  walk w = {.v = v, .r = r, .head = new_block(k, "row")};
+  llblock before = LLVMGetInsertBlock(b), vectors = new_block(k, "fast");
+  llblock fast = new_block(k, "whole"), last = new_block(k, "last"), part = new_block(k, "partly");
+  llblock rest = new_block(k, "rest"), on = new_block(k, "outside"),
+          done = new_block(k, "row_done");
+  llblock begin = new_block(k, "begin"), next = new_block(k, "next");
+  llval width = const_i64(k->u, v->fast->width);
+  LLVMBuildBr(b, w.head);
+  LLVMPositionBuilderAtEnd(b, vectors);
+  jump to = {LLVMBuildPhi(b, k->u->i64, ""), LLVMBuildPhi(b, k->u->i64, ""),
+             LLVMBuildPhi(b, k->u->i64, "")};
+  LLVMPositionBuilderAtEnd(b, w.head);
+  w.x = LLVMBuildPhi(b, k->u->i64, "x");
+  LLVMAddIncoming(w.x, (llval[]){r->x0}, &before, 1);
+  llval room = LLVMBuildSub(b, s->end, w.x, ""), ahead = LLVMBuildSub(b, s->first, w.x, "");
+  llval size = LLVMBuildSub(b, s->end, s->first, "");
+  llval is_in = LLVMBuildICmp(b, LLVMIntSLE, ahead, const_i64(k->u, 0), "");
+  llval is_room = LLVMBuildICmp(b, LLVMIntSGE, room, width, "");
+  llval is_wide = LLVMBuildICmp(b, LLVMIntSGE, size, width, "");
+  LLVMBuildCondBr(b, LLVMBuildAnd(b, is_in, is_room, ""), fast, rest);
+  LLVMPositionBuilderAtEnd(b, fast);
+  llval whole = LLVMBuildMul(b, LLVMBuildUDiv(b, room, width, ""), width, "");
+  llval stop = LLVMBuildAdd(b, w.x, whole, "");
+  go_fast(&w, vectors, &to, (jump){w.x, stop, stop});
+  LLVMPositionBuilderAtEnd(b, rest);
+  llval is_some = LLVMBuildICmp(b, LLVMIntSGT, room, const_i64(k->u, 0), "");
+  llval is_last = LLVMBuildAnd(b, LLVMBuildAnd(b, is_in, is_some, ""), is_wide, "");
+  if (is_long)
+    is_last = LLVMBuildAnd(b, is_last, LLVMBuildICmp(b, LLVMIntEQ, s->end, r->x1, ""), "");
+  LLVMBuildCondBr(b, is_last, last, on);
+  LLVMPositionBuilderAtEnd(b, last);
+  go_fast(&w, vectors, &to, (jump){LLVMBuildSub(b, s->end, width, ""), s->end, s->end});
+  LLVMPositionBuilderAtEnd(b, on);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, w.x, r->x1, ""), part, done);
+  LLVMPositionBuilderAtEnd(b, part);
+  llval is_near = LLVMBuildICmp(b, LLVMIntSLT, ahead, width, "");
+  llval is_begin =
+      LLVMBuildAnd(b, LLVMBuildNot(b, is_in, ""), LLVMBuildAnd(b, is_near, is_wide, ""), "");
+  if (is_long) is_begin = LLVMConstInt(k->u->i1, 0, false);
+  llval limit = LLVMBuildSelect(b, is_begin, s->first, r->x1, "");
+  emit_vector(v->part, r, w.x, tail_mask(v->part, w.x, limit));
+  llval behind = LLVMBuildNSWAdd(b, w.x, width, "");
+  LLVMBuildCondBr(b, is_begin, begin, next);
+  LLVMPositionBuilderAtEnd(b, begin);
+  go_fast(&w, vectors, &to, (jump){s->first, LLVMBuildAdd(b, s->first, width, ""), behind});
+  LLVMPositionBuilderAtEnd(b, next);
+  go_on(&w, behind);
+  LLVMPositionBuilderAtEnd(b, vectors);
+  emit_stretch(k, v->fast, r, to.from, to.stop);
+  go_on(&w, to.next);
+  LLVMPositionBuilderAtEnd(b, done);
+}
+
 // ---- rows that are known ------------------------------------------------------------------------
 
 // A part of a row: whole vectors of a stretch, or one in which only some lanes are active.
@@ -309,6 +385,10 @@ static void emit_mixed_row(kernel *k, versions *v, const row *whole) {
   uint32_t known = find_pieces(&cut, stretches, count, v->fast->width, pieces);
   if (known) {
     emit_pieces(k, v, &cut, pieces, known);
+    return;
+  }
+  if (v->repeats && !v->fast->keep && v->fast->width > 1) {
+    emit_overlapping_row(k, v, &cut, &stretches[0]);
     return;
   }
   walk w = {.v = v, .r = &cut, .head = new_block(k, "row")};

@@ -20,6 +20,8 @@ typedef struct estimate {
   uint64_t work;      // weight of operations on vectors
   uint64_t turns;     // weight of atomics in which lanes take turns
   uint64_t scattered; // accesses that are made lane by lane
+  uint64_t chased;    // weight of those in loops that lanes leave at different times
+  uint64_t computed;  // weight of operations on vectors that are no accesses, in such loops
   bool has_loop;
 } estimate;
 
@@ -46,6 +48,7 @@ static void weigh(estimate *s) {
   const region *r = s->k->region;
   uint64_t factor = 1;
   unsigned depth = 0;
+  uint32_t parted_end = 0; // of the outermost loop that lanes leave at different times
   for (uint32_t i = r->body.first; i < r->body.end; i++) {
     const inst *in = &s->k->p->code[i];
     bool opens = in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE;
@@ -53,6 +56,11 @@ static void weigh(estimate *s) {
     if (opens && depth++ < DEEPEST) factor *= LOOP_WEIGHT;
     if (closes && --depth < DEEPEST) factor /= LOOP_WEIGHT;
     s->has_loop |= opens;
+    if (opens && i >= parted_end && (block_at(s->shapes, i)->parts & AXIS_X))
+      parted_end = inst_end(in);
+    if (i < parted_end && is_scattered(s, in)) s->chased += factor;
+    if (i < parted_end && op_is((vyre_op)in->op, OPF_PURE) && is_vector(s, i))
+      s->computed += factor;
     if (takes_turns(s, in)) s->turns += factor;
     if (is_scattered(s, in)) s->scattered++;
     if (in->type && is_vector(s, i)) s->work += factor;
@@ -156,6 +164,12 @@ bool choose_width(const kernel *k, const shapes *shapes, plan *plan) {
   find_pressure(&s, ending);
   // Lanes take turns at an atomic: with little else to do, vectors only delay them.
   if (s.turns && s.work <= FEW_VECTORS * s.turns) {
+    *out = 1;
+    return true;
+  }
+  // Loops that do little but follow indices: lanes that wait for the longest one, and for each
+  // other's loads, lose to one after the other (measured: a sparse product by a factor of 2).
+  if (k->region->is_elastic && s.chased && s.computed <= s.chased) {
     *out = 1;
     return true;
   }
