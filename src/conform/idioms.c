@@ -333,6 +333,58 @@ static void meeting(maker *m) {
   vyre_build_region_end(m->b);
 }
 
+// Where a loop that invocations begin at their own numbers begins for the first one, and ends. Near
+// the end of the type they wrap; those that do would run for long, unless the end is near, or the
+// steps are large.
+typedef struct stride_bounds {
+  vyre_value base, end;
+  uint32_t step;
+} stride_bounds;
+
+static stride_bounds some_bounds(maker *m, uint32_t group) {
+  stride_bounds s = {.step = chance(m, 70) ? group : 1 + random_below(&m->random, 2 * group)};
+  uint32_t below_top = UINT32_MAX - random_below(&m->random, 3 * group);
+  s.end = chance(m, 50) ? vyre_build_param_value(m->b, m->n)
+                        : vyre_build_u32(m->b, random_below(&m->random, 3 * ELEMENTS));
+  switch (random_below(&m->random, 4)) {
+  case 0: s.base = vyre_build_u32(m->b, 0); break;
+  case 1:
+    s.base = vyre_build_binary(m->b, VYRE_OP_MUL, vyre_build_id(m->b, VYRE_OP_GROUP_ID, 0),
+                               vyre_build_param_value(m->b, m->n));
+    break;
+  case 2: s.base = vyre_build_u32(m->b, below_top); break;
+  default:
+    s.base = vyre_build_u32(m->b, random_below(&m->random, ELEMENTS));
+    s.end = vyre_build_u32(m->b, below_top);
+    s.step = (uint32_t)1 << (28 + random_below(&m->random, 4));
+  }
+  return s;
+}
+
+// for c in base + l * stride..end by step { v = v op in[c] }
+static void strided_loop(maker *m) {
+  static const uint32_t groups[] = {1, 2, 4, 5, 10, 20, 25, 50, 100};
+  uint32_t group = groups[random_below(&m->random, sizeof groups / sizeof *groups)];
+  bool is_wide = chance(m, 20);
+  begin(m, "strides", hundred, group);
+  stride_bounds s = some_bounds(m, group);
+  vyre_value l = vyre_build_id(m->b, VYRE_OP_LOCAL_ID, 0);
+  if (chance(m, 20)) l = vyre_build_binary(m->b, VYRE_OP_MUL, l, vyre_build_u32(m->b, 2));
+  vyre_value lo = add(m, s.base, l), hi = s.end;
+  if (is_wide) {
+    lo = vyre_build_convert(m->b, VYRE_U64, lo);
+    hi = vyre_build_convert(m->b, VYRE_U64, hi);
+  }
+  vyre_value step = vyre_build_const(m->b, is_wide ? VYRE_U64 : VYRE_U32, s.step);
+  vyre_var v = vyre_build_var(m->b, "sum", vyre_build_load(m->b, m->in, m->id));
+  vyre_value c = vyre_build_for(m->b, lo, hi, step);
+  vyre_value x = add(m, vyre_build_load(m->b, m->in, c), vyre_build_get(m->b, v));
+  vyre_build_set(m->b, v, stir(m, add(m, x, vyre_build_convert(m->b, VYRE_I32, c))));
+  vyre_build_end(m->b);
+  vyre_build_store(m->b, m->out, m->id, vyre_build_get(m->b, v));
+  vyre_build_region_end(m->b);
+}
+
 // ---- the trial ----------------------------------------------------------------------------------
 
 static void make_program(maker *m) {
@@ -345,7 +397,7 @@ static void make_program(maker *m) {
   for (int i = 0; i < TRANSIENTS; i++)
     m->temporary[i] =
         vyre_build_transient(m->b, (char[]){'t', (char)('0' + i), 0}, VYRE_I32, length);
-  uint32_t kind = random_below(&m->random, 6);
+  uint32_t kind = random_below(&m->random, 7);
   if (kind < 2)
     pipeline(m);
   else if (kind == 2)
@@ -354,8 +406,10 @@ static void make_program(maker *m) {
     barriers(m);
   else if (kind == 4)
     tree(m);
-  else
+  else if (kind == 5)
     meeting(m);
+  else
+    strided_loop(m);
 }
 
 static bool make_inputs(maker *m, trial *t) {

@@ -35,7 +35,8 @@ static vyre_status run(const pass_run *r, vyre_program **out, vyre_error *error)
 
 const pass pass_const_fold = {
     .info = {.name = "const_fold",
-             .invalidates = (const char *const[]){"algebraic_simplify", "canonicalize", NULL},
+             .invalidates =
+                 (const char *const[]){"algebraic_simplify", "canonicalize", "if_simplify", NULL},
              .family = PASS_FAMILY_SCALAR},
     .summary = "evaluate pure operations on constants",
     .never = "fold mathematical functions, or what depends on the launch",
