@@ -396,6 +396,8 @@ static void a_corrupt_file_is_reported_and_set_aside(void **state) {
   route_table_free(table);
 }
 
+#define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static void faulty_entries_are_left_out_with_their_line(void **state) {
   (void)state;
   struct {
@@ -424,6 +426,25 @@ static void faulty_entries_are_left_out_with_their_line(void **state) {
       {"[routes.bad]\nbackend = \"x\"\ndate = \"yesterday\"\n", 3, "date"},
       {"[routes.bad]\nbackend = \"x\"\ndevice = 1\n", 3, "device"},
       {"[routes.bad]\nbackend = \"x\"\nrejected = [{backend = \"y\"}]\n", 3, "row"},
+      {"[routes.bad]\nbackend = \"x\"\nwork = 1\n", 3, "work"},
+      {"[routes.bad]\nbackend = \"x\"\nvariant = 1\n", 3, "variant"},
+      {"[routes.bad]\nbackend = \"x\"\npasses = 1\n", 3, "passes"},
+      {"[routes.bad]\nbackend = \"x\"\nbuild = 1\n", 3, "build"},
+      {"[routes.bad]\nbackend = \"x\"\ncode = 1\n", 3, "code"},
+      {"[routes.bad]\nbackend = \"x\"\ncode = \"12\"\n", 1, "code"},
+      {"[routes.bad]\nbackend = \"x\"\nfingerprint = 12\n", 3, "fingerprint"},
+      {"[routes.bad]\nbackend = \"x\"\nrejected = [{reason = \"y\"}]\n", 3, "row"},
+      {"[[quarantine]]\nop = \"x\"\n", 1, "its code"},
+      {"[[quarantine]]\ncode = 7\n", 2, "its code"},
+      {"[[quarantine]]\ncode = \"12\"\n", 1, "its code"},
+      {"[[quarantine]]\ncode = \"" HEX64 "0\"\n", 1, "its code"},
+      {"[[quarantine]]\ncode = \"" HEX64 "\"\nop = 1\n", 3, "no text"},
+      {"[[quarantine]]\ncode = \"" HEX64 "\"\nvariant = 1\n", 3, "no text"},
+      {"[[quarantine]]\ncode = \"" HEX64 "\"\ndevice = 1\n", 3, "no text"},
+      {"[[quarantine]]\ncode = \"" HEX64 "\"\nreason = 1\n", 3, "no text"},
+      {"[[quarantine]]\ncode = \"" HEX64 "\"\ndate = \"soon\"\n", 1, "quarantine"},
+      {"quarantine = 3\n", 1, "no array of tables"},
+      {"quarantine = [3]\n", 1, "quarantine"},
       {"[routes]\nbad = 1\n", 2, "no table"},
   };
   char *path = scratch_path("entries.toml");
@@ -437,6 +458,23 @@ static void faulty_entries_are_left_out_with_their_line(void **state) {
     if (told != 1) fail_msg("told %u of: %s", told, text);
     if (!strstr(told_last, rows[i].part)) fail_msg("`%s` lacks `%s`", told_last, rows[i].part);
     assert_int_equal(told_line, rows[i].line);
+    assert_int_equal(route_table_count(table), 1);
+    assert_string_equal(route_fastest_backend(table, "good"), "cpu");
+    route_table_free(table);
+  }
+}
+
+// What stands beside a good one is left out alone.
+static void a_faulty_second_entry_leaves_the_first(void **state) {
+  (void)state;
+  static const char *const rest[] = {"also = 3\n", "also = [3]\n", "also = [{device = \"x\"}]\n"};
+  char *path = scratch_path("also.toml"), text[200];
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+    snprintf(text, sizeof text, "[routes.good]\nbackend = \"cpu\"\n%s", rest[i]);
+    scratch_write(path, text);
+    route_table *table = load(path);
+    assert_int_equal(told, 1);
+    assert_int_equal(told_line, 3);
     assert_int_equal(route_table_count(table), 1);
     assert_string_equal(route_fastest_backend(table, "good"), "cpu");
     route_table_free(table);
@@ -654,6 +692,7 @@ int main(void) {
       cmocka_unit_test(everything_is_written_and_read_again),
       cmocka_unit_test(a_corrupt_file_is_reported_and_set_aside),
       cmocka_unit_test(faulty_entries_are_left_out_with_their_line),
+      cmocka_unit_test(a_faulty_second_entry_leaves_the_first),
       cmocka_unit_test(a_newer_format_is_left_alone),
       cmocka_unit_test(saving_where_nothing_can_be_written_says_so),
       cmocka_unit_test(processes_lose_no_route_of_each_other),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Spaces: constraints against literals, enumeration, look-up and features.
+#include "base/strbuf.h"
 #include "policy/recorded.h"
 
 #include <math.h>
@@ -107,6 +108,37 @@ static void what_is_no_expression_is_refused(void **state) {
   longest[sizeof longest - 1] = 'a';
   assert_int_not_equal(space_where_parse(longest, sizeof longest - 1, find_ab, NULL, &w, &error),
                        VYRE_OK);
+}
+
+static bool can_read(const char *before, int count, const char *middle, const char *after) {
+  strbuf text = {0};
+  vyre_error error;
+  space_where w;
+  for (int i = 0; i < count; i++) strbuf_puts(&text, before);
+  strbuf_puts(&text, middle);
+  for (int i = 0; i < count; i++) strbuf_puts(&text, after);
+  bool is_read = space_where_parse(text.at, text.size, find_ab, NULL, &w, &error) == VYRE_OK;
+  if (is_read)
+    space_where_fini(&w);
+  else
+    assert_non_null(strstr(error.message, "nested too deeply"));
+  strbuf_fini(&text);
+  return is_read;
+}
+
+// How deep it is counts, not how much there is: what was left is not counted any more.
+static void only_depth_is_limited(void **state) {
+  (void)state;
+  assert_true(can_read("(a < 1) and ", 90, "b > 2", ""));
+  assert_true(can_read("(a < 1) or ", 90, "b > 2", ""));
+  assert_true(can_read("not a and ", 90, "b", ""));
+  assert_true(can_read("-a + ", 90, "b", ""));
+  assert_true(can_read("(", 20, "a", ")"));
+  assert_false(can_read("(", 21, "a", ")"));
+  assert_true(can_read("-", 61, "a", ""));
+  assert_false(can_read("-", 62, "a", ""));
+  assert_true(can_read("not ", 61, "a", ""));
+  assert_false(can_read("not ", 62, "a", ""));
 }
 
 static void add(space *s, const char *name, const char *const *values) {
@@ -244,6 +276,7 @@ int main(void) {
       cmocka_unit_test(expressions_have_their_values),
       cmocka_unit_test(division_by_zero_does_not_hold),
       cmocka_unit_test(what_is_no_expression_is_refused),
+      cmocka_unit_test(only_depth_is_limited),
       cmocka_unit_test(all_that_satisfies_is_there_once),
       cmocka_unit_test(nothing_is_no_space),
       cmocka_unit_test(features_are_between_0_and_1),
