@@ -7,6 +7,8 @@
 #include "ir/program.h"
 
 // Whether it has a loop that is not provably short: one that a time limit may have to end.
+// Iterations of all its loops that an invocation makes at most; UINT64_MAX: nobody knows.
+uint64_t traits_trips(const vyre_program *program, const region *r);
 bool traits_is_long(const vyre_program *program, const region *r);
 bool traits_has_barrier_in_loop(const vyre_program *program, const region *r);
 

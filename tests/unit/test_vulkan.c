@@ -112,9 +112,14 @@ static void test_atomics_of_floats(void **state) {
 
 // ---- time limits --------------------------------------------------------------------------------
 
-// So many that lavapipe, which ends a loop after 65,535 iterations, is not done before the limit.
+// As on a device that lets loops run; so many invocations that lavapipe, which does not, is not
+// done before the limit.
 static void expect_timeout(const char *text) {
+  vulkan_device *d = need_device();
+  uint32_t most = d->target.most_turns;
+  d->target.most_turns = 0;
   device_expect_timeout("vulkan", text, 1 << 14);
+  d->target.most_turns = most;
 }
 
 static void test_time_limit_ends_endless_loops(void **state) {
@@ -140,6 +145,97 @@ static void test_time_limit_ends_large_grids(void **state) {
   device_dispatch_late(e, &args);
   vyre_executable_release(e);
   vyre_program_release(p);
+}
+
+// ---- drivers that end loops ---------------------------------------------------------------------
+
+enum { TURNING = 40 };
+
+// On a device that grants 100 turns. `extra` are iterations; whatever is refused is as it was.
+static void check_turns(const char *text, uint32_t extra, bool is_granted) {
+  uint32_t expected[TURNING], found[TURNING];
+  vyre_program *p = parse(text);
+  vyre_executable *ref, *vulkan;
+  vyre_error error = {0};
+  for (uint32_t i = 0; i < TURNING; i++) expected[i] = found[i] = i + 1;
+  vyre_scalar n = vyre_scalar_u32(extra);
+  vyre_span span = {expected, sizeof expected};
+  vyre_dispatch_args args = {.params = &n, .param_count = 1, .buffers = &span, .buffer_count = 1};
+  assert_int_equal(vyre_compile(p, "ref", NULL, &ref, &error), VYRE_OK);
+  assert_int_equal(vyre_compile(p, "vulkan", NULL, &vulkan, &error), VYRE_OK);
+  if (is_granted) assert_int_equal(vyre_dispatch(ref, &args, NULL, &error), VYRE_OK);
+  span.data = found;
+  vyre_status status = vyre_dispatch(vulkan, &args, NULL, &error);
+  assert_int_equal(status, is_granted ? VYRE_OK : VYRE_ERROR_UNSUPPORTED);
+  if (!is_granted) assert_non_null(strstr(error.message, "makes more than 100 iterations"));
+  assert_memory_equal(expected, found, sizeof found);
+  vyre_executable_release(ref);
+  vyre_executable_release(vulkan);
+  vyre_program_release(p);
+}
+
+#define TURNS(head, body)                                                                          \
+  "program turns(n: u32)\nbuffer y: u32[] readwrite\nregion r grid(40) " head                      \
+  "  let i = global_id.x\n  var s: u32 = y[i]\n" body "  y[i] = s\n}\n"
+#define ALONE "{\n"
+#define GROUP "workgroup(8) {\n  shared t: u32[8]\n"
+
+static void test_launches_with_too_many_turns_are_refused(void **state) {
+  (void)state;
+  vulkan_device *d = need_device();
+  uint32_t most = d->target.most_turns;
+  d->target.most_turns = 100;
+  static const char *const bodies[] = {
+      TURNS(ALONE, "  for k in 0..n { s = s * 5 + k }\n"),
+      TURNS(ALONE, "  var k: u32 = 0\n  while k < n { k = k + 1\n    if s % 3 == 0 { continue }\n"
+                   "    s = s * 5 + k }\n"),
+      TURNS(ALONE, "  if i % 2 == 0 { for k in 0..n { s = s * 5 + k } }\n"),
+      TURNS(GROUP, "  for k in 0..n {\n    t[local_id.x] = s\n"
+                   "    barrier\n    s = s + t[7 - local_id.x]\n    barrier\n  }\n"),
+      TURNS(GROUP, "  for k in 0..n * i / 39 { s = s * 5 + k }\n"
+                   "  t[local_id.x] = s\n  barrier\n  s = t[7 - local_id.x]\n"),
+  };
+  for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++) {
+    check_turns(bodies[b], 90, true);
+    check_turns(bodies[b], 120, false);
+    check_turns(bodies[b], 3000, false);
+  }
+  // All loops count, and those around them; what is known to be short is not counted.
+  check_turns(TURNS(ALONE, "  for k in 0..n { for j in 0..9u32 { s = s * 5 + j } }\n"), 9, true);
+  check_turns(TURNS(ALONE, "  for k in 0..n { for j in 0..9u32 { s = s * 5 + j } }\n"), 11, false);
+  check_turns(
+      TURNS(ALONE, "  for k in 0..60u32 { s = s * n }\n  for k in 0..60u32 { s = s + k }\n"), 1,
+      false);
+  check_turns(
+      TURNS(ALONE, "  for k in 0..48u32 { s = s * n }\n  for k in 0..50u32 { s = s + k }\n"), 3,
+      true);
+  d->target.most_turns = most;
+}
+
+// Whatever the driver of this machine does with long loops, the answer is right or there is none.
+static void test_long_loops_are_right_or_refused(void **state) {
+  (void)state;
+  need_device();
+  static const char text[] = "program p()\nbuffer y: u32[] readwrite\nregion r grid(len(y)) {\n"
+                             "  let i = global_id.x\n  var s: u32 = 1\n"
+                             "  for k in 0..y[i] { s = s * 1664525 + k }\n  y[i] = s\n}\n";
+  for (uint32_t turns = 1000; turns < 300000; turns *= 3) {
+    vyre_program *p = parse(text);
+    vyre_executable *e;
+    vyre_error error = {0};
+    uint32_t y[48], s = 1;
+    for (uint32_t i = 0; i < 48; i++) y[i] = i % 16 ? 0 : turns; // one of each vector
+    for (uint32_t k = 0; k < turns; k++) s = s * 1664525 + k;
+    vyre_span span = {y, sizeof y};
+    vyre_dispatch_args args = {.buffers = &span, .buffer_count = 1};
+    assert_int_equal(vyre_compile(p, "vulkan", NULL, &e, &error), VYRE_OK);
+    vyre_status status = vyre_dispatch(e, &args, NULL, &error);
+    assert_true(status == VYRE_OK || status == VYRE_ERROR_UNSUPPORTED);
+    for (uint32_t i = 0; i < 48; i++)
+      assert_int_equal(y[i], status != VYRE_OK ? (i % 16 ? 0 : turns) : i % 16 ? 1 : s);
+    vyre_executable_release(e);
+    vyre_program_release(p);
+  }
 }
 
 // ---- devices that differ ------------------------------------------------------------------------
@@ -340,6 +436,8 @@ int main(void) {
       cmocka_unit_test(test_atomics_of_floats),
       cmocka_unit_test(test_time_limit_ends_endless_loops),
       cmocka_unit_test(test_time_limit_ends_large_grids),
+      cmocka_unit_test(test_launches_with_too_many_turns_are_refused),
+      cmocka_unit_test(test_long_loops_are_right_or_refused),
       cmocka_unit_test(test_device_with_memory_of_its_own),
       cmocka_unit_test(test_handles_stay_on_a_device),
       cmocka_unit_test(test_large_grids_are_cut),

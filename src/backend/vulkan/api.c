@@ -57,8 +57,7 @@ static void load(void) {
               "of whoever started it. Fix: use another backend there");
     return;
   }
-  // Nobody has run it on a GPU yet, and lavapipe ends loops by itself (docs/BACKENDS.md): whoever
-  // wants it asks for it.
+  // Nobody has run it on a GPU yet (docs/BACKENDS.md): whoever wants it asks for it.
   if (!environment_is("VYRE_VULKAN", "on")) {
     error_set(&load_error, VYRE_ERROR_UNSUPPORTED,
               "Vulkan is used only where VYRE_VULKAN=on asks for it. Fix: read what is known of "

@@ -243,6 +243,7 @@ static void emit_region(emitter *e, uint32_t index, const char *name) {
   put_entry(e, entry, name);
   emitter_read_facts(e);
   emitter_begin_code(e);
+  flow_begin_turns(e);
   for (uint32_t i = e->r->body.first; i < e->r->body.end && !e->m.failed; i++)
     emitter_operation(e, i);
   emitter_end_code(e);
@@ -305,6 +306,10 @@ static bool take_shader(emitter *e, const char *name, vulkan_shader *out) {
   return true;
 }
 
+bool vulkan_is_long(const vyre_program *p, const region *r, const vulkan_target *target) {
+  return traits_is_long(p, r) || (target->most_turns && traits_trips(p, r) > target->most_turns);
+}
+
 static bool emit_shaders(emitter *e, const vyre_program *program, vulkan_source *out) {
   name_set names = {0};
   out->shaders = calloc(program->region_count + 1u, sizeof *out->shaders);
@@ -314,7 +319,7 @@ static bool emit_shaders(emitter *e, const vyre_program *program, vulkan_source 
     emitter_begin_module(e, i);
     emit_region(e, i, name);
     ok = take_shader(e, name, &out->shaders[out->shader_count++]) && !names.failed;
-    if (ok) out->shaders[i].has_loop = traits_is_long(program, &program->regions[i]);
+    if (ok) out->shaders[i].has_loop = vulkan_is_long(program, &program->regions[i], e->t);
   }
   names_fini(&names);
   return ok;

@@ -22,7 +22,12 @@ typedef struct vulkan_target {
   // The compiler takes 0 * x for 0, x + 0 for x, x - x for 0: constants are hidden from it, and
   // that both sides of a difference are the same.
   bool hides_floats;
+  // Iterations of an invocation, of all its loops, that the driver is known to let it make; 0: any
+  // number. Shaders that could make more count them, and raise the stop flag to STOP_TOO_LONG.
+  uint32_t most_turns;
 } vulkan_target;
+
+enum { STOP_ASKED_BY_HOST = 1, STOP_TOO_LONG = 2 };
 
 extern const vulkan_target vulkan_full_target; // what every device has, and may have
 
@@ -56,7 +61,7 @@ typedef struct vulkan_shader {
   vulkan_fact *facts;
   uint32_t fact_count;
   bool has_uniform; // facts are at binding vulkan_uniform_binding, not pushed
-  bool has_loop;    // that is not provably short
+  bool has_loop;    // that is not provably short, or has more turns than the driver grants
 } vulkan_shader;
 
 typedef struct vulkan_source {
@@ -78,6 +83,9 @@ static inline uint32_t vulkan_uniform_binding(const vyre_program *p) {
 vyre_status vulkan_emit(const vyre_program *program, const vulkan_target *target, bool is_polled,
                         vulkan_source *out, vyre_error *error);
 void vulkan_source_fini(vulkan_source *source);
+
+// Whether a region could run for long, or make more turns than the target grants.
+bool vulkan_is_long(const vyre_program *program, const region *r, const vulkan_target *target);
 
 // All regions as entry points of one module, with names: for reading. *code is malloc'ed.
 vyre_status vulkan_emit_module(const vyre_program *program, const vulkan_target *target,

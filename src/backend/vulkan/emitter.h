@@ -43,6 +43,7 @@ typedef struct emitter {
   uint32_t fact_block, fact_class; // the variable that holds them, and where it is
   emitter_block blocks[LIMIT_OPEN + 1];
   uint32_t depth;
+  uint32_t turns; // the variable that counts iterations; 0: nobody does
   uint32_t label; // of the SPIR-V block at work
   bool is_open;   // it has no terminator yet
 } emitter;
@@ -55,7 +56,9 @@ uint32_t emitter_u32(emitter *e);
 uint32_t emitter_number(emitter *e, uint32_t value); // a constant u32
 uint32_t emitter_const(emitter *e, vyre_type type, uint64_t bits);
 uint32_t emitter_ref(emitter *e, ref value);
-void emitter_read_facts(emitter *e); // when the region's code begins
+uint32_t emitter_local(emitter *e, uint32_t type); // a variable of the function
+uint32_t emitter_stop_flag(emitter *e);            // a pointer to it
+void emitter_read_facts(emitter *e);               // when the region's code begins
 // What elements of a memory object are for shaders, and what they are declared as: words where the
 // target has no type for them, integers where floats are exchanged atomically.
 vyre_type emitter_element(const emitter *e, uint32_t mem);
@@ -84,6 +87,7 @@ struct emitter_row {
   uint16_t on_unsigned, on_signed, on_float, on_bool;               // what it is in SPIR-V
 };
 
+void flow_begin_turns(emitter *e); // when the region's code begins
 uint32_t flow_if(emitter *e, uint32_t op, const emitter_row *row);
 uint32_t flow_else(emitter *e, uint32_t op, const emitter_row *row);
 uint32_t flow_for(emitter *e, uint32_t op, const emitter_row *row);

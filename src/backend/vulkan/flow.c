@@ -58,6 +58,36 @@ uint32_t flow_else(emitter *e, uint32_t op, const emitter_row *row) {
   return 0;
 }
 
+// ---- turns --------------------------------------------------------------------------------------
+
+// Only where the flag is polled does it end anything.
+void flow_begin_turns(emitter *e) {
+  e->turns = 0;
+  if (!e->t->most_turns || !e->stop) return;
+  e->turns = emitter_local(e, emitter_u32(e));
+  spirv_put(&e->m, SECTION_BODY, SpvOpStore, e->turns, emitter_number(e, 0));
+}
+
+// One more iteration, of whichever loop; the flag tells everybody, and the host, when it is too
+// many.
+static void count_turn(emitter *e) {
+  uint32_t u32 = emitter_u32(e), raise = spirv_id(&e->m), on = spirv_id(&e->m);
+  uint32_t flag = spirv_declare_words(&e->m, SpvOpTypeBool, 0, NULL, 0, NULL);
+  uint32_t turns = spirv_make(&e->m, SpvOpLoad, u32, e->turns);
+  turns = spirv_make(&e->m, SpvOpIAdd, u32, turns, emitter_number(e, 1));
+  spirv_put(&e->m, SECTION_BODY, SpvOpStore, e->turns, turns);
+  uint32_t most = emitter_number(e, e->t->most_turns);
+  uint32_t is_over = spirv_make(&e->m, SpvOpUGreaterThan, flag, turns, most);
+  spirv_put(&e->m, SECTION_BODY, SpvOpSelectionMerge, on, SpvSelectionControlMaskNone);
+  spirv_put(&e->m, SECTION_BODY, SpvOpBranchConditional, is_over, raise, on);
+  put_label(e, raise);
+  spirv_put(&e->m, SECTION_BODY, SpvOpAtomicStore, emitter_stop_flag(e),
+            emitter_number(e, SpvScopeDevice), emitter_number(e, 0),
+            emitter_number(e, STOP_TOO_LONG));
+  branch(e, on);
+  put_label(e, on);
+}
+
 // ---- loops --------------------------------------------------------------------------------------
 
 // The header; for the code that follows, which decides whether to go on.
@@ -66,6 +96,7 @@ static void put_loop_merge(emitter *e, emitter_block *b) {
   spirv_put(&e->m, SECTION_BODY, SpvOpLoopMerge, b->merge, b->next, SpvLoopControlMaskNone);
   branch(e, inside);
   put_label(e, inside);
+  if (e->turns) count_turn(e);
 }
 
 static emitter_block *begin_loop(emitter *e) {

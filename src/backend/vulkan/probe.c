@@ -236,6 +236,7 @@ enum {
   CLAIM_IDENTITIES,
   CLAIMS, // of a type
   CLAIM_USABLE = 2 * CLAIMS,
+  CLAIM_LOOPS, // of any length
 };
 
 static const char *const claim_names[2 * CLAIMS] = {
@@ -270,17 +271,43 @@ static uint32_t judge(const questions *q) {
   return held | (uint32_t)is_usable << CLAIM_USABLE;
 }
 
+// lavapipe gives the invocations of a vector 65,535 iterations together, and ends their loops after
+// that. A vector has at most 16, and one that was told to stop looks every 256 iterations.
+enum { MOST_TURNS = 65535 / 16 - 256 };
+
+static const char *const program_loops =
+    "program loops()\nbuffer x: u32[] read\nbuffer r: u32[len(x)] write\nregion ask grid(1) {\n"
+    "  var s: u32 = x[0]\n  var k: u32 = 0\n  while k < 40000 {\n    s = s * 1664525 + k\n"
+    "    k = k + 1\n  }\n  for n in 0..40000u32 { s = s * 1664525 + n }\n  r[0] = s ^ k\n}\n";
+
+static vyre_status examine_loops(vulkan_device *d, uint32_t *verdict, vyre_error *error) {
+  uint32_t x = 7, expected = 0, found = 0;
+  vyre_span wanted[] = {{&x, sizeof x}, {&expected, sizeof expected}};
+  vyre_span given[] = {{&x, sizeof x}, {&found, sizeof found}};
+  vyre_program *p;
+  vyre_status status = vyre_program_parse(program_loops, strlen(program_loops), "probe", &p, error);
+  if (status != VYRE_OK) return status;
+  vyre_dispatch_args args = {.buffers = wanted, .buffer_count = 2};
+  status = vulkan_ask_reference(p, &args, error);
+  args.buffers = given;
+  if (status == VYRE_OK) status = vulkan_ask_device(d, p, &args, error);
+  if (status == VYRE_OK) *verdict |= (uint32_t)(found == expected) << CLAIM_LOOPS;
+  vyre_program_release(p);
+  return status;
+}
+
 static vyre_status examine(vulkan_device *d, uint32_t *verdict, vyre_error *error) {
   questions narrow = {.text = program_f32}, wide = {.text = program_f64, .is_f64 = true};
   const uint32_t usable = 1u << CLAIM_USABLE;
   vyre_status status = ask_both(d, &narrow, error);
   if (status == VYRE_OK) *verdict = judge(&narrow);
   questions_fini(&narrow);
+  if (status == VYRE_OK) status = examine_loops(d, verdict, error);
   if (status != VYRE_OK || !d->target.lower.has_f64 || !d->target.lower.has_i64) return status;
   status = ask_both(d, &wide, error);
   if (status == VYRE_OK) {
     uint32_t of_wide = judge(&wide);
-    *verdict = ((*verdict | of_wide) & ~usable) | (*verdict & of_wide & usable);
+    *verdict = ((*verdict | of_wide) & ~usable) | (*verdict & of_wide & usable); // of both
   }
   questions_fini(&wide);
   return status;
@@ -302,6 +329,7 @@ static void apply(vulkan_device *d, uint32_t verdict) {
   t->has_f64_rounding = HOLDS(CLAIMS + CLAIM_ROUNDING);
   d->target.hides_floats =
       !HOLDS(CLAIM_IDENTITIES) || (has_f64 && !HOLDS(CLAIMS + CLAIM_IDENTITIES));
+  d->target.most_turns = HOLDS(CLAIM_LOOPS) ? 0 : MOST_TURNS;
 #undef HOLDS
 }
 
@@ -310,6 +338,7 @@ static void make_key(const vulkan_device *d, cache_key *key) {
   cache_key_add_string(key, vyre_version());
   cache_key_add_string(key, program_f32);
   cache_key_add_string(key, program_f64);
+  cache_key_add_string(key, program_loops);
   cache_key_add_string(key, d->properties.deviceName);
   cache_key_add_string(key, d->driver);
   cache_key_add_number(key, d->properties.driverVersion);

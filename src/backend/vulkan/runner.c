@@ -154,10 +154,12 @@ static VkResult place_own(runner *i, runner_place *p, size_t size, bool is_copie
   return VK_SUCCESS;
 }
 
-// Words at the end of a buffer that has no whole number of them would be somebody else's too.
+// Words at the end of a buffer that has no whole number of them would be somebody else's too. What
+// may be refused in the middle leaves the caller's memory as it was, for somebody else to try.
 static bool can_be_in_place(const runner *i, uint32_t b, size_t size) {
   bool is_words = storage_words(&i->build->target.lower, i->program->buffers[b].type) != 0;
-  return i->device->is_in_place && (!is_words || size % 4 == 0);
+  bool may_refuse = i->build->target.most_turns && i->build->source.is_polled;
+  return i->device->is_in_place && !may_refuse && (!is_words || size % 4 == 0);
 }
 
 static VkResult place_bound(runner *i, uint32_t b, void *data, size_t size) {
@@ -321,7 +323,7 @@ static VkResult finish(runner *i, const launch *l, bool *is_late, bool *is_stuck
   VkResult code = d->vk.WaitForFences(d->handle, 1, &i->fence, VK_TRUE, left);
   if (l->timeout_ns && code == VK_TIMEOUT) {
     *is_late = true;
-    __atomic_store_n(stop_flag(i), 1, __ATOMIC_RELEASE);
+    __atomic_store_n(stop_flag(i), STOP_ASKED_BY_HOST, __ATOMIC_RELEASE);
     uint64_t grace = i->device->is_in_place ? UINT64_MAX : GRACE_NS;
     code = d->vk.WaitForFences(d->handle, 1, &i->fence, VK_TRUE, grace);
     *is_stuck = code == VK_TIMEOUT;
@@ -392,6 +394,14 @@ static uint64_t traffic(const runner *i, const launch *l, uint32_t r) {
   return bytes;
 }
 
+static vyre_status too_long(const runner *i, vyre_error *error) {
+  return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                   "an invocation of `%s` makes more than %u iterations, after which the driver of "
+                   "%s may end its loops by itself; nothing was written. Fix: use another backend, "
+                   "or let more invocations do less each",
+                   i->program->name, i->build->target.most_turns, i->device->info.adapter);
+}
+
 static vyre_status run_steps(runner *i, const launch *l, bool *is_stuck, vyre_error *error) {
   run r = {.l = l};
   size_t next = 0;
@@ -404,7 +414,9 @@ static vyre_status run_steps(runner *i, const launch *l, bool *is_stuck, vyre_er
   if (code != VK_SUCCESS) return vulkan_device_error(i->device, error, code, "finish a shader");
   // One that was done in time is done, however late somebody looked; where the flag is up it was
   // not, whoever raised it.
-  if (next >= i->steps.count && !__atomic_load_n(stop_flag(i), __ATOMIC_ACQUIRE)) return VYRE_OK;
+  uint32_t flag = __atomic_load_n(stop_flag(i), __ATOMIC_ACQUIRE);
+  if (flag == STOP_TOO_LONG) return too_long(i, error);
+  if (next >= i->steps.count && !flag) return VYRE_OK;
   return launch_timeout_error(i->program->regions[r.region].name, error);
 }
 
@@ -444,7 +456,7 @@ vyre_status runner_warm(runner *i, const launch_region *regions, vyre_error *err
   if (status != VYRE_OK || !i->steps.count) return status;
   run r = {.l = &(launch){.program = i->program}};
   if (code == VK_SUCCESS) code = record_uniform(i, NULL);
-  __atomic_store_n(stop_flag(i), 1, __ATOMIC_RELEASE);
+  __atomic_store_n(stop_flag(i), STOP_ASKED_BY_HOST, __ATOMIC_RELEASE);
   record_batch all = {.end = i->steps.count, .is_dry = true};
   if (code == VK_SUCCESS) code = record_commands(i, NULL, &all);
   if (code == VK_SUCCESS) code = submit(i);

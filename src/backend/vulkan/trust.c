@@ -59,11 +59,6 @@ static const exercise exercises[] = {
      "region ask grid(len(x)) {\n" EACH "  atomic_add(r[x[i] % 16], x[i])\n"
      "  atomic_xor(r[16 + x[i] % 16], x[i])\n  atomic_max(r[32 + x[i] % 16], x[i])\n"
      "  atomic_min(q[x[i] % 16], as_i32(x[i]))\n  atomic_or(r[48 + x[i] % 16], x[i])\n}\n"},
-    // lavapipe grants an invocation 65,535 iterations in all, and ends its loops after that.
-    {"long loops", "while for:i8 for:i16 for:i32 for:i64 for:u8 for:u16 for:u32 for:u64",
-     "program p()\nbuffer x: u32[] read\nbuffer r: u32[len(x)] write\nregion ask grid(1) {\n"
-     "  var s: u32 = x[0]\n  var k: u32 = 0\n  while k < 40000 {\n    s = s * 1664525 + k\n"
-     "    k = k + 1\n  }\n  for n in 0..40000u32 { s = s * 1664525 + n }\n  r[0] = s ^ k\n}\n"},
     {"regions", "region transient",
      "program p()\nbuffer x: u32[] read\nbuffer r: u32[len(x)] write\ntransient t: u32[len(x)]\n"
      "region a grid(len(x)) { t[global_id.x] = x[global_id.x] * 7 }\n"

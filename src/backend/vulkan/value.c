@@ -502,21 +502,24 @@ static uint32_t put_atomic(emitter *e, uint32_t op, const emitter_row *row) {
   return spirv_make(&e->m, SpvOpBitcast, emitter_type(e, t), old);
 }
 
+uint32_t emitter_stop_flag(emitter *e) {
+  uint32_t pointer =
+      spirv_declare(&e->m, SpvOpTypePointer, 0, SpvStorageClassStorageBuffer, emitter_u32(e));
+  return spirv_make(&e->m, SpvOpAccessChain, pointer, e->stop, emitter_number(e, 0));
+}
+
 // Of memory that the host writes meanwhile.
 static uint32_t put_stop(emitter *e, uint32_t op, const emitter_row *row) {
-  uint32_t u32 = emitter_u32(e);
   (void)op;
   (void)row;
-  uint32_t pointer = spirv_declare(&e->m, SpvOpTypePointer, 0, SpvStorageClassStorageBuffer, u32);
-  uint32_t place = spirv_make(&e->m, SpvOpAccessChain, pointer, e->stop, emitter_number(e, 0));
-  uint32_t asked = spirv_make(&e->m, SpvOpAtomicLoad, u32, place, emitter_number(e, SpvScopeDevice),
-                              emitter_number(e, 0));
+  uint32_t asked = spirv_make(&e->m, SpvOpAtomicLoad, emitter_u32(e), emitter_stop_flag(e),
+                              emitter_number(e, SpvScopeDevice), emitter_number(e, 0));
   return to_bool(e, VYRE_U32, asked);
 }
 
 // ---- private state ------------------------------------------------------------------------------
 
-static uint32_t local(emitter *e, uint32_t type) {
+uint32_t emitter_local(emitter *e, uint32_t type) {
   uint32_t pointer = spirv_declare(&e->m, SpvOpTypePointer, 0, SpvStorageClassFunction, type);
   uint32_t made = spirv_id(&e->m);
   spirv_put(&e->m, SECTION_LOCALS, SpvOpVariable, pointer, made, SpvStorageClassFunction);
@@ -526,7 +529,7 @@ static uint32_t local(emitter *e, uint32_t type) {
 static uint32_t put_var(emitter *e, uint32_t op, const emitter_row *row) {
   const inst *in = &e->p->code[op];
   (void)row;
-  uint32_t made = local(e, emitter_type(e, (vyre_type)in->type));
+  uint32_t made = emitter_local(e, emitter_type(e, (vyre_type)in->type));
   spirv_put(&e->m, SECTION_BODY, SpvOpStore, made, arg(e, in, 0));
   return made;
 }
@@ -552,7 +555,7 @@ static uint32_t put_array(emitter *e, uint32_t op, const emitter_row *row) {
     spirv_require(&e->m, type_bytes(in->type) == 1 ? SpvCapabilityInt8 : SpvCapabilityInt16);
   uint32_t type = spirv_declare(&e->m, SpvOpTypeArray, 0, emitter_memory(e, (vyre_type)in->type),
                                 emitter_number(e, in->arg[0]));
-  uint32_t made = local(e, type);
+  uint32_t made = emitter_local(e, type);
   uint32_t zeros = spirv_declare_words(&e->m, SpvOpConstantNull, type, NULL, 0, NULL);
   spirv_put(&e->m, SECTION_BODY, SpvOpStore, made, zeros);
   return made;

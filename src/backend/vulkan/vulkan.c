@@ -70,6 +70,9 @@ static vyre_status vulkan_describe(const char *adapter, strbuf *out, vyre_error 
   list_findings(d, false, "by recipes: ", out);
   if (!t->has_small_storage) strbuf_puts(out, "by recipes: elements of 8 and 16 bits\n");
   if (!t->has_i64) strbuf_puts(out, "by recipes: integers of 64 bits\n");
+  if (d->target.most_turns)
+    strbuf_printf(out, "launches are refused when an invocation makes more than %u iterations\n",
+                  d->target.most_turns);
   strbuf_printf(out, "buffers up to %llu bytes, %s\n", (unsigned long long)t->largest_buffer_bytes,
                 d->is_in_place     ? "used in place"
                 : d->shares_memory ? "copied to memory that is shared"
@@ -158,18 +161,23 @@ static vyre_status warm(runner *i, vyre_error *error) {
   return status;
 }
 
+// Its shaders count their turns, and raise the flag that polled ones look at.
+static bool is_counted(const vulkan_state *s) {
+  return s->target.most_turns && s->has_long_shader;
+}
+
 static vyre_status prepare(vulkan_state *s, vyre_program *program, const volatile uint32_t *stop,
                            vyre_error *error) {
   s->program = vyre_program_retain(program);
+  for (uint32_t i = 0; i < program->region_count; i++)
+    s->has_long_shader |= vulkan_is_long(program, &program->regions[i], &s->target);
+  int way = is_counted(s) ? POLLED : PLAIN;
   vyre_status status = check_limits(s->device, program, error);
-  if (status == VYRE_OK) status = build(s, PLAIN, stop, error);
-  for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++)
-    s->has_long_shader |= s->builds[PLAIN].source.shaders[i].has_loop;
-  if (status == VYRE_OK)
-    status = runner_new(&s->builds[PLAIN], s->program, &s->at_rest[PLAIN], error);
+  if (status == VYRE_OK) status = build(s, way, stop, error);
+  if (status == VYRE_OK) status = runner_new(&s->builds[way], s->program, &s->at_rest[way], error);
   if (status == VYRE_OK && __atomic_load_n(stop, __ATOMIC_RELAXED))
     return launch_compiling_error(program, error);
-  return status == VYRE_OK ? warm(s->at_rest[PLAIN], error) : status;
+  return status == VYRE_OK ? warm(s->at_rest[way], error) : status;
 }
 
 vyre_status vulkan_compile_for(vulkan_device *d, const vulkan_target *target, vyre_program *program,
@@ -226,6 +234,7 @@ static void give_runner(vulkan_state *s, int way, runner *i) {
 // Polling costs: only where a limit could have to end something.
 static int choose_way(const vulkan_state *s, const launch *l) {
   uint64_t invocations = 0;
+  if (is_counted(s)) return POLLED;
   if (!l->timeout_ns) return PLAIN;
   for (uint32_t r = 0; r < s->program->region_count; r++) {
     uint64_t more = l->regions[r].invocations;
