@@ -6,6 +6,7 @@
 
 #include "../scratch_dir.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -875,8 +876,29 @@ static void files_that_lie_do_no_harm(void **state) {
   store_close(s);
 }
 
+// What processes that begin at once take turns by, and nothing that nobody knows of.
+static void nothing_else_stands_beside_the_store(void **state) {
+  (void)state;
+  assert_int_equal(mkdir(scratch_path("beside"), 0755), 0);
+  store *s = open_at(scratch_path("beside/e.db"));
+  add_region(s, "cpu", "r", 1, 10);
+  store_close(s);
+  assert_int_equal(access(scratch_path("beside/e.db.open.lock"), F_OK), 0);
+  static const char *const known[] = {".", "..", "e.db", "e.db-wal", "e.db-shm", "e.db.open.lock"};
+  DIR *folder = opendir(scratch_path("beside"));
+  assert_non_null(folder);
+  for (const struct dirent *d; (d = readdir(folder));) {
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+      is_known |= !strcmp(d->d_name, known[i]);
+    if (!is_known) fail_msg("there is `%s`", d->d_name);
+  }
+  closedir(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_else_stands_beside_the_store),
       cmocka_unit_test(regions_are_summed_and_loaded_by_device),
       cmocka_unit_test(the_latest_regions_are_loaded_in_order),
       cmocka_unit_test(sums_stop_at_the_largest_number),
