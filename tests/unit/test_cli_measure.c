@@ -4,8 +4,11 @@
 // what it gets wrong is told with its reason, and the rest is decided all the same.
 #include "backend/backend.h"
 #include "backend/ref/ref.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/measure.h"
+#include "cli/show.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -115,8 +118,30 @@ static int make_home(void **state) {
   return setenv("VYRE_HOME", scratch_dir, 1);
 }
 
+static void ages_change_their_unit_at_its_border(void **state) {
+  (void)state;
+  static const struct {
+    int64_t age;
+    const char *text;
+  } cases[] = {{-100, "just now"},        {0, "just now"},        {59, "just now"},
+               {60, "1 minutes ago"},     {119, "1 minutes ago"}, {120, "2 minutes ago"},
+               {7199, "119 minutes ago"}, {7200, "2 hours ago"},  {172799, "47 hours ago"},
+               {172800, "2 days ago"},    {864000, "10 days ago"}};
+  char text[SHOW_TEXT];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int64_t now;
+    do { // once more when the second changes meanwhile
+      now = clock_unix_seconds();
+      measure_age(now - cases[i].age, text);
+    } while (clock_unix_seconds() != now);
+    assert_string_equal(text, cases[i].text);
+  }
+  assert_string_equal(measure_age(0, text), "at a time not stated");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ages_change_their_unit_at_its_border),
       cmocka_unit_test(shapes_that_fail_or_lie_are_told),
       cmocka_unit_test(a_backend_that_lies_is_not_certified),
   };
