@@ -678,6 +678,34 @@ static void size_classes_are_powers_of_two(void **state) {
   assert_int_equal(size_class_of(UINT64_MAX), 64);
 }
 
+// What gave a wrong answer anywhere is known wherever tables are joined, once.
+static void quarantine_is_merged(void **state) {
+  (void)state;
+  route_table *ours = route_table_new(), *theirs = route_table_new();
+  vyre_error error;
+  route_wrong a = {HEX64, "op", "cpu full", "cpu-x", "y[3] is 1", 77};
+  route_wrong b = a, c = a;
+  b.code = "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+  b.op_id = "other";
+  c.reason = "told again";
+  assert_int_equal(route_table_put_wrong(ours, &a, &error), VYRE_OK);
+  assert_int_equal(route_table_put_wrong(theirs, &c, &error), VYRE_OK);
+  assert_int_equal(route_table_put_wrong(theirs, &b, &error), VYRE_OK);
+  for (int again = 0; again < 2; again++) {
+    assert_int_equal(route_table_merge(ours, theirs, &error), VYRE_OK);
+    assert_int_equal(route_table_wrong_count(ours), 2);
+  }
+  route_table_free(theirs);
+  const route_wrong *found = route_table_find_wrong(ours, HEX64);
+  assert_string_equal(found->reason, "y[3] is 1"); // the first one stays
+  found = route_table_find_wrong(ours, b.code);
+  assert_string_equal(found->op_id, "other");
+  assert_string_equal(found->variant, "cpu full");
+  assert_string_equal(found->device, "cpu-x");
+  assert_int_equal(found->date, 77);
+  route_table_free(ours);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cert_gate_routes_to_fastest_backend),
@@ -693,6 +721,7 @@ int main(void) {
       cmocka_unit_test(a_corrupt_file_is_reported_and_set_aside),
       cmocka_unit_test(faulty_entries_are_left_out_with_their_line),
       cmocka_unit_test(a_faulty_second_entry_leaves_the_first),
+      cmocka_unit_test(quarantine_is_merged),
       cmocka_unit_test(a_newer_format_is_left_alone),
       cmocka_unit_test(saving_where_nothing_can_be_written_says_so),
       cmocka_unit_test(processes_lose_no_route_of_each_other),

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,12 +272,82 @@ static void bad_records_are_refused_with_their_line(void **state) {
   }
 }
 
+static vyre_status add_numbered(space *s, uint32_t param, uint32_t number, vyre_error *error) {
+  char text[16];
+  uint32_t index;
+  snprintf(text, sizeof text, "%u", number);
+  return space_add_value(s, param, text, strlen(text), &index, error);
+}
+
+// The last that there is room for is taken, and one more is told with its fix.
+static void limits_are_kept_to_the_last(void **state) {
+  (void)state;
+  space s = {0};
+  vyre_error error;
+  char name[16];
+  for (uint32_t i = 0; i < SPACE_PARAMS; i++) {
+    snprintf(name, sizeof name, "p%u", i);
+    assert_int_equal(space_add_param(&s, name, strlen(name), &error), VYRE_OK);
+  }
+  assert_int_equal(space_add_param(&s, "p0", 2, &error), VYRE_ERROR_SYNTAX);
+  assert_int_equal(space_add_param(&s, "one", 3, &error), VYRE_ERROR_LIMIT);
+  assert_non_null(strstr(error.message, "more than 32 parameters. Fix: "));
+  for (uint32_t i = 0; i < SPACE_VALUES; i++)
+    assert_int_equal(add_numbered(&s, 0, i, &error), VYRE_OK);
+  assert_int_equal(add_numbered(&s, 0, 7, &error), VYRE_OK); // it is there
+  assert_int_equal(s.params[0].count, SPACE_VALUES);
+  assert_int_equal(add_numbered(&s, 0, SPACE_VALUES, &error), VYRE_ERROR_LIMIT);
+  assert_non_null(strstr(error.message, "`p0` has more than 4096 values. Fix: "));
+  assert_string_equal(s.params[0].values[SPACE_VALUES - 1], "4095");
+  assert_true(s.params[0].numbers[SPACE_VALUES - 1] == 4095);
+  space_fini(&s);
+}
+
+// So many values of three parameters: how many configurations there are, and of which size.
+static vyre_status enumerate(uint32_t a, uint32_t b, uint32_t c, const char *where, space *s,
+                             vyre_error *error) {
+  const uint32_t counts[] = {a, b, c};
+  space_where w;
+  *s = (space){0};
+  for (uint32_t i = 0; i < 3; i++) {
+    assert_int_equal(space_add_param(s, &"abc"[i], 1, error), VYRE_OK);
+    for (uint32_t k = 0; k < counts[i]; k++)
+      assert_int_equal(add_numbered(s, i, k, error), VYRE_OK);
+  }
+  assert_int_equal(space_where_parse(where, strlen(where), find_in_space, s, &w, error), VYRE_OK);
+  vyre_status status = space_enumerate(s, &w, 1, NULL, NULL, error);
+  space_where_fini(&w);
+  return status;
+}
+
+static void as_many_configurations_as_there_is_room_for(void **state) {
+  (void)state;
+  space s;
+  vyre_error error;
+  assert_int_equal(enumerate(1024, 1024, 1, "1 > 0", &s, &error), VYRE_OK);
+  assert_int_equal(s.count, SPACE_MOST);
+  space_fini(&s);
+  assert_int_equal(enumerate(1024, 1025, 1, "1 > 0", &s, &error), VYRE_ERROR_LIMIT);
+  assert_non_null(strstr(error.message, "more than 1048576 configurations. Fix: "));
+  space_fini(&s);
+  assert_int_equal(enumerate(4096, 4096, 17, "a < 0", &s, &error), VYRE_ERROR_LIMIT);
+  assert_non_null(strstr(error.message, "combinations of values. Fix: "));
+  space_fini(&s);
+  assert_int_equal(enumerate(3, 2, 2, "a > 5", &s, &error), VYRE_ERROR_SYNTAX);
+  assert_non_null(strstr(error.message, "no configuration satisfies all constraints. Fix: "));
+  space_fini(&s);
+  assert_int_equal(enumerate(3, 0, 2, "a >= 0", &s, &error), VYRE_ERROR_SYNTAX);
+  space_fini(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(expressions_have_their_values),
       cmocka_unit_test(division_by_zero_does_not_hold),
       cmocka_unit_test(what_is_no_expression_is_refused),
       cmocka_unit_test(only_depth_is_limited),
+      cmocka_unit_test(limits_are_kept_to_the_last),
+      cmocka_unit_test(as_many_configurations_as_there_is_room_for),
       cmocka_unit_test(all_that_satisfies_is_there_once),
       cmocka_unit_test(nothing_is_no_space),
       cmocka_unit_test(features_are_between_0_and_1),
