@@ -161,6 +161,26 @@ static void record(vyre_kernel *k, variant *v, const vyre_report *r, uint64_t ns
   if (w && !worker_is_poked(w)) worker_poke(w);
 }
 
+// What a backend that failed on the way left there is not what the caller gave.
+static bool may_have_changed_inputs(const vyre_program *p, vyre_status status) {
+  for (uint32_t i = 0; status == VYRE_ERROR_BACKEND && i < p->buffer_count; i++)
+    if (!p->buffers[i].is_transient && p->buffers[i].access == VYRE_READWRITE) return true;
+  return false;
+}
+
+// A code that fails where the first one works is given up, as below; but nobody can answer this
+// dispatch any more.
+static vyre_status give_up(vyre_kernel *k, code *failed, vyre_error *error) {
+  vyre_error why = *error;
+  char *fix = strstr(why.message, ". Fix:");
+  if (fix) *fix = 0;
+  code_fail(k, failed, error->message, true);
+  return error_set(error, VYRE_ERROR_BACKEND,
+                   "%.400s; it may have changed buffers that the program reads and writes. Fix: "
+                   "dispatch again with fresh ones, which goes to another variant",
+                   why.message);
+}
+
 // A code that fails where the first one works is given up; the answer comes from the first one.
 static vyre_status fall_back(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch_args *args,
                              vyre_report *report, vyre_error *error) {
@@ -220,6 +240,7 @@ static vyre_status run(vyre_kernel *k, plan *p, variant **v, const vyre_dispatch
     return run_declared(k, p, v, args, report, error);
   bool is_backends_fault = status == VYRE_ERROR_BACKEND || status == VYRE_ERROR_UNSUPPORTED;
   if (!is_backends_fault || (*v)->code == atomic_load(&k->first)) return status;
+  if (may_have_changed_inputs(k->program, status)) return give_up(k, (*v)->code, error);
   return fall_back(k, p, v, args, report, error);
 }
 

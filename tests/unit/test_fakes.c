@@ -42,6 +42,17 @@ static const char text[] = "program steps(a: u32, n: u32)\n"
                            "  y[global_id.x] = v\n"
                            "}\n";
 
+// The same for a y of zeros, but what is there counts.
+static const char updating[] = "program steps(a: u32, n: u32)\n"
+                               "buffer x: u32[] read\n"
+                               "buffer y: u32[] readwrite\n"
+                               "region steps grid(len(x)) {\n"
+                               "  var v: u32 = x[global_id.x] + a\n"
+                               "  for k in 0..n { v = (v ^ (v >> 3)) * 1664525 + 1013904223 }\n"
+                               "  y[global_id.x] = y[global_id.x] + v\n"
+                               "}\n";
+static const char *program_text = text;
+
 static uint32_t expected(uint32_t x, uint32_t a, uint32_t n) {
   uint32_t v = x + a;
   for (uint32_t k = 0; k < n; k++) v = (v ^ (v >> 3)) * 1664525u + 1013904223u;
@@ -52,7 +63,7 @@ static uint32_t expected(uint32_t x, uint32_t a, uint32_t n) {
 
 static struct {
   atomic_int dispatches;
-  atomic_bool fails, is_slow;
+  atomic_bool fails, fails_late, is_slow;
   bool lies_when_special;
 } fake;
 
@@ -86,7 +97,9 @@ static vyre_status look_up(void *s, const launch *l, vyre_report *r, vyre_error 
 
 static vyre_status fake_dispatch(void *s, const launch *l, vyre_report *r, vyre_error *error) {
   fake.dispatches++;
-  if (fake.fails) return error_set(error, VYRE_ERROR_BACKEND, "the device is lost. Fix: find it");
+  if (fake.fails_late) ((uint32_t *)l->buffers[1].data)[3] += 77;
+  if (fake.fails || fake.fails_late)
+    return error_set(error, VYRE_ERROR_BACKEND, "the device is lost. Fix: find it");
   if (fake.is_slow) nanosleep(&(struct timespec){0, 20000000}, NULL);
   vyre_status status = look_up(s, l, r, error);
   if (fake.lies_when_special && is_special(l->program)) ((uint32_t *)l->buffers[1].data)[3]++;
@@ -111,9 +124,9 @@ static vyre_kernel *start(vyre_runtime **rt, vyre_runtime_options options) {
   notices[0] = 0;
   known_n = 0;
   fake.dispatches = 0;
-  fake.fails = fake.is_slow = fake.lies_when_special = false;
+  fake.fails = fake.fails_late = fake.is_slow = fake.lies_when_special = false;
   options.notice = take_notice;
-  return load_text(text, &options, rt);
+  return load_text(program_text, &options, rt);
 }
 
 typedef struct request { // all that a submitted dispatch needs until it is done
@@ -176,6 +189,27 @@ static void one_that_wins_and_then_fails_is_given_up(void **state) {
   for (int i = 0; i < 10; i++) dispatch(k, 5, LONG);
   assert_in_range(fake.dispatches - before, 1, 3);
   assert_non_null(strstr(notices, "fake"));
+  finish(rt);
+}
+
+// What it left in a buffer that is read and written is no input for anybody else.
+static void one_that_fails_on_the_way_is_not_repeated_by_another(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  program_text = updating;
+  vyre_kernel *k = start_won(&rt);
+  program_text = text;
+  vyre_error error;
+  request r;
+  fake.fails_late = true;
+  int before = fake.dispatches;
+  fill(&r, 5, LONG);
+  assert_int_equal(vyre_kernel_dispatch(k, &r.args, NULL, &error), VYRE_ERROR_BACKEND);
+  assert_non_null(strstr(error.message, "the device is lost; it may have changed buffers"));
+  assert_non_null(strstr(error.message, "Fix: dispatch again with fresh ones"));
+  assert_non_null(strstr(notices, "fake"));
+  for (int i = 0; i < 5; i++) dispatch(k, 5, LONG); // by who does not fail
+  assert_in_range(fake.dispatches - before, 1, 3);
   finish(rt);
 }
 
@@ -472,6 +506,7 @@ static int make_home(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_that_wins_and_then_fails_is_given_up),
+      cmocka_unit_test(one_that_fails_on_the_way_is_not_repeated_by_another),
       cmocka_unit_test(a_failure_is_credited_to_nobody),
       cmocka_unit_test(answers_that_wait_have_a_limit),
       cmocka_unit_test(one_that_lies_about_specialised_programs_is_not_believed),
