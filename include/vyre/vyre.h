@@ -464,6 +464,13 @@ VYRE_API vyre_type vyre_build_type_of(const vyre_builder *b, vyre_value value);
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+VYRE_API vyre_scalar vyre_scalar_bool(bool value);
+VYRE_API vyre_scalar vyre_scalar_i8(int8_t value);
+VYRE_API vyre_scalar vyre_scalar_u8(uint8_t value);
+VYRE_API vyre_scalar vyre_scalar_i16(int16_t value);
+VYRE_API vyre_scalar vyre_scalar_u16(uint16_t value);
+VYRE_API vyre_scalar vyre_scalar_i64(int64_t value);
+VYRE_API vyre_scalar vyre_scalar_u64(uint64_t value);
 VYRE_API vyre_scalar vyre_scalar_i32(int32_t value);
 VYRE_API vyre_scalar vyre_scalar_u32(uint32_t value);
 VYRE_API vyre_scalar vyre_scalar_f32(float value);
@@ -544,6 +551,60 @@ VYRE_API const char *vyre_executable_backend(const vyre_executable *executable);
 /* `report` may be NULL. Buffers that the program writes must not overlap any other. */
 VYRE_API vyre_status vyre_dispatch(vyre_executable *executable, const vyre_dispatch_args *args,
                                    vyre_report *report, vyre_error *error);
+
+/* ---- checking ----------------------------------------------------------------------------------
+ */
+
+/* What is silent or unspecified by design, made visible: docs/CHECKING.md. */
+typedef enum vyre_finding_kind {
+  VYRE_FINDING_BOUNDS = 0, /* an access outside of a buffer or an array */
+  VYRE_FINDING_RACE,       /* two invocations use an element and no barrier orders them */
+  VYRE_FINDING_UNSET,      /* OpenCL C: an element is read that nobody wrote */
+  VYRE_FINDING_BARRIER,    /* a barrier was not reached by the whole workgroup */
+  VYRE_FINDING_DIVISION,   /* an integer was divided by zero */
+  VYRE_FINDING_KINDS
+} vyre_finding_kind;
+
+VYRE_API const char *vyre_finding_name(vyre_finding_kind kind); /* "bounds", "race", ... */
+
+/* One place in a program, and the first time that it happened there. Strings are the caller's only
+ * while a finding is visited. */
+typedef struct vyre_finding {
+  vyre_finding_kind kind;
+  uint64_t count; /* how often; of races, for how many elements */
+  const char *program, *region;
+  const char *file;       /* of the source; NULL: unknown */
+  uint32_t line, column;  /* from 1; 0: unknown */
+  const char *operation;  /* "load", "store", "atomic_add", "div", "barrier", ... */
+  const char *memory;     /* the buffer or array; NULL: there is none */
+  int64_t index;          /* of the element */
+  uint64_t length;        /* of the buffer or array */
+  uint64_t invocation[3]; /* its global id */
+  const char *other;      /* of a race: the earlier operation; else NULL */
+  uint32_t other_line;    /* and where it is, or the other barrier; 0: unknown */
+  uint64_t other_invocation[3];
+  char text[400]; /* all of it for people, with what to do */
+} vyre_finding;
+
+typedef struct vyre_check_options {
+  const char *backend; /* where the program runs. NULL or "ref": everything is looked for. Others
+                          look for accesses outside and divisions by zero, at their own speed. */
+  uint32_t most;       /* places of each kind that are visited; 0: 10 */
+  void (*found)(void *data, const vyre_finding *finding); /* may be NULL */
+  void *data;
+} vyre_check_options;
+
+/* Runs a program once, as a dispatch does, and tells what was found when it is over. `counts` has
+ * one number per kind, how often it was found in all; it and `options` may be NULL. Findings are no
+ * error; a barrier that not all reach is one, as in every dispatch, after it was told.
+ *
+ * With VYRE_CHECK=1 in the environment, every vyre_dispatch and vyre_kernel_dispatch runs like
+ * this on the reference, and with VYRE_CHECK=bounds on the CPU; what is found goes to the notice of
+ * the runtime, else to standard error: nobody else has an ear for it. */
+VYRE_API vyre_status vyre_check_dispatch(vyre_program *program, const vyre_dispatch_args *args,
+                                         const vyre_check_options *options,
+                                         uint64_t counts[VYRE_FINDING_KINDS], vyre_report *report,
+                                         vyre_error *error);
 
 VYRE_API uint32_t vyre_backend_count(void);
 VYRE_API const char *vyre_backend_name(uint32_t index); /* NULL past the end */

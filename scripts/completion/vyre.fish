@@ -23,7 +23,7 @@ function __vyre_passes
     vyre opt --list 2>/dev/null | awk 'NR > 1 { print $1 }'
 end
 
-set -l commands check fmt info convert opt compile run devices conform certify tune explain profile cache help
+set -l commands check fmt info convert opt compile run devices conform certify tune explain profile report bench cache help
 set -l none "not __fish_seen_subcommand_from $commands"
 complete -c vyre -n $none -f -a check -d "say whether programs are well-formed"
 complete -c vyre -n $none -f -a fmt -d "lay a program's text out in the one canonical way"
@@ -38,6 +38,8 @@ complete -c vyre -n $none -f -a certify -d "measure which backend runs a program
 complete -c vyre -n $none -f -a tune -d "measure which launch shape or configuration is fastest, and keep it"
 complete -c vyre -n $none -f -a explain -d "what was decided for a program, why, what would change it"
 complete -c vyre -n $none -f -a profile -d "look at, ship or forget what was measured"
+complete -c vyre -n $none -f -a report -d "draw what was learned as a page for a browser"
+complete -c vyre -n $none -f -a bench -d "time a program on every backend and tier, beside peers"
 complete -c vyre -n $none -f -a cache -d "show or clear the compiled programs on disk"
 complete -c vyre -n $none -f -a help -d "how to use a command"
 complete -c vyre -n $none -f -l version -d "the version"
@@ -48,6 +50,7 @@ complete -c vyre -n "__fish_seen_subcommand_from check" -s q -l quiet -d "only m
 complete -c vyre -n "__fish_seen_subcommand_from check info convert opt compile run certify tune" -l language -x -a "text wire opencl" -d "of the source"
 complete -c vyre -n "__fish_seen_subcommand_from check info convert opt compile" -l workgroup -x -d "of an OpenCL C kernel"
 complete -c vyre -n "__fish_seen_subcommand_from fmt" -s w -l write -d "change the files"
+complete -c vyre -n "__fish_seen_subcommand_from run" -s c -l check -d "watch the run: bounds, races, barriers, divisions"
 complete -c vyre -n "__fish_seen_subcommand_from fmt" -s c -l check -d "only name unformatted files"
 complete -c vyre -n "__fish_seen_subcommand_from convert" -s o -l output -r -d "where to write"
 complete -c vyre -n "__fish_seen_subcommand_from convert" -s t -l to -x -a "text wire" -d "the form"
@@ -111,6 +114,13 @@ complete -c vyre -n "__fish_seen_subcommand_from certify tune" -l dry-run -d "wr
 complete -c vyre -n "__fish_seen_subcommand_from certify tune" -a "(__vyre_names)=" -d "parameter or buffer"
 complete -c vyre -n "__fish_seen_subcommand_from profile" -a "show export import merge clear"
 complete -c vyre -n "__fish_seen_subcommand_from profile" -s y -l yes -d "clear without asking"
+complete -c vyre -n "__fish_seen_subcommand_from report" -s o -l output -r -d "where the page goes"
+complete -c vyre -n "__fish_seen_subcommand_from report" -l no-measure -d "do not measure memory"
+complete -c vyre -n "__fish_seen_subcommand_from bench" -s g -l grid -x -d "the grid"
+complete -c vyre -n "__fish_seen_subcommand_from bench" -s b -l backend -x -a "(__vyre_backends)" -d "only this one"
+complete -c vyre -n "__fish_seen_subcommand_from bench" -s r -l rounds -x -d "samples of each"
+complete -c vyre -n "__fish_seen_subcommand_from bench" -l save -r -d "keep the figures"
+complete -c vyre -n "__fish_seen_subcommand_from bench" -l compare -r -d "beside those of an earlier run"
 complete -c vyre -n "__fish_seen_subcommand_from cache" -f -a "show clear"
 complete -c vyre -n "__fish_seen_subcommand_from devices" -f -a "(__vyre_backends)"
-complete -c vyre -n "__fish_seen_subcommand_from help" -f -a "check fmt info convert opt compile run devices conform certify tune explain profile cache"
+complete -c vyre -n "__fish_seen_subcommand_from help" -f -a "check fmt info convert opt compile run devices conform certify tune explain profile report bench cache"

@@ -2,6 +2,7 @@
 #include "backend/executable.h"
 
 #include "backend/limited_compile.h"
+#include "backend/watch/watch.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -14,6 +15,7 @@ struct vyre_executable {
   const backend *backend;
   vyre_program *program;
   void *state;
+  watcher *watcher; // that runs its dispatches when VYRE_CHECK asks for it; NULL: none
 };
 
 const vyre_program *executable_program(const vyre_executable *e) {
@@ -118,12 +120,22 @@ vyre_status vyre_compile(vyre_program *program, const char *id, const vyre_compi
   if (rest.timeout_ns) rest.timeout_ns = time_left(rest.timeout_ns, clock_now_ns() - start);
   status = executable_compile(optimized, id, &rest, out, error);
   vyre_program_release(optimized);
+  const char *watched_on;
+  if (status == VYRE_OK && watch_is_wanted(&watched_on)) {
+    // The program as it was written: passes may leave out what nobody needs.
+    status = watcher_new(program, watched_on, &(*out)->watcher, error);
+    if (status != VYRE_OK) {
+      vyre_executable_release(*out);
+      *out = NULL;
+    }
+  }
   return status;
 }
 
 void vyre_executable_release(vyre_executable *e) {
   FPENV_SCOPE;
   if (!e) return;
+  watcher_free(e->watcher);
   e->backend->release(e->state);
   vyre_program_release(e->program);
   free(e);
@@ -132,13 +144,13 @@ void vyre_executable_release(vyre_executable *e) {
 // ---- dispatch -----------------------------------------------------------------------------------
 
 // What another backend's device has, and this one does not, comes to the host first.
-static vyre_status bring_here(const vyre_executable *e, const launch *l, vyre_error *error) {
-  for (uint32_t i = 0; i < e->program->buffer_count; i++) {
+static vyre_status bring_here(const vyre_program *p, const backend *b, const launch *l,
+                              vyre_error *error) {
+  for (uint32_t i = 0; i < p->buffer_count; i++) {
     vyre_buffer *handle = launch_handle(l, i);
     if (!handle) continue;
     vyre_status status = fork_check(handle->generation, "a buffer", error);
-    if (status == VYRE_OK && handle->backend != e->backend)
-      status = resident_to_host(handle, error);
+    if (status == VYRE_OK && handle->backend != b) status = resident_to_host(handle, error);
     if (status != VYRE_OK) return status;
   }
   return VYRE_OK;
@@ -146,31 +158,32 @@ static vyre_status bring_here(const vyre_executable *e, const launch *l, vyre_er
 
 // A backend that keeps a buffer has said itself what it wrote; the others wrote the host's memory,
 // also when they failed in the middle.
-static void note_writes(const vyre_executable *e, const launch *l) {
-  for (uint32_t i = 0; i < e->program->buffer_count; i++) {
+static void note_writes(const vyre_program *p, const backend *b, const launch *l) {
+  for (uint32_t i = 0; i < p->buffer_count; i++) {
     vyre_buffer *handle = launch_handle(l, i);
-    bool is_written = handle && (e->program->buffers[i].access & VYRE_WRITE);
-    if (is_written && handle->backend != e->backend) resident_host_written(handle);
+    bool is_written = handle && (p->buffers[i].access & VYRE_WRITE);
+    if (is_written && handle->backend != b) resident_host_written(handle);
   }
 }
 
-vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *args,
-                                vyre_report *report, vyre_error *error) {
+vyre_status executable_launch(const vyre_program *p, const backend *b, executable_run *run,
+                              void *context, const vyre_dispatch_args *args, vyre_report *report,
+                              vyre_error *error) {
   uint64_t start = clock_stamp(), end = 0;
   vyre_report unused = {0};
   if (!report) report = &unused;
   report->wall_ns = report->device_ns = report->operations = 0;
   report->region_count = 0;
   launch l;
-  vyre_status status = launch_init(&l, e->program, args, error);
+  vyre_status status = launch_init(&l, p, args, error);
   if (status != VYRE_OK) return status;
-  if (l.stop && *l.stop) status = launch_stopped_error(&l, e->program->regions[0].name, error);
-  if (status == VYRE_OK && l.handles) status = bring_here(e, &l, error);
+  if (l.stop && *l.stop) status = launch_stopped_error(&l, p->regions[0].name, error);
+  if (status == VYRE_OK && l.handles) status = bring_here(p, b, &l, error);
   l.start_stamp = l.handles ? clock_stamp() : start; // what was brought took its own time
   l.end_stamp = &end;
   if (status == VYRE_OK) {
-    status = e->backend->dispatch(e->state, &l, report, error);
-    if (l.handles) note_writes(e, &l);
+    status = run(context, &l, report, error);
+    if (l.handles) note_writes(p, b, &l);
   }
   launch_fini(&l);
   if (!end || l.handles) end = clock_stamp();
@@ -178,9 +191,16 @@ vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *ar
   return status;
 }
 
+vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *args,
+                                vyre_report *report, vyre_error *error) {
+  return executable_launch(e->program, e->backend, e->backend->dispatch, e->state, args, report,
+                           error);
+}
+
 vyre_status vyre_dispatch(vyre_executable *e, const vyre_dispatch_args *args, vyre_report *report,
                           vyre_error *error) {
   FPENV_SCOPE;
+  if (e && args && e->watcher) return watch_dispatch(e->watcher, args, NULL, NULL, report, error);
   if (e && args) return executable_dispatch(e, args, report, error);
   return error_set(error, VYRE_ERROR_ARGUMENT,
                    "vyre_dispatch was called with NULL. Fix: pass an executable and arguments");
@@ -194,6 +214,34 @@ void report_region(vyre_report *report, const char *name, uint64_t time_ns, uint
 }
 
 // ---- scalars ------------------------------------------------------------------------------------
+
+vyre_scalar vyre_scalar_bool(bool value) {
+  return (vyre_scalar){VYRE_BOOL, value};
+}
+
+vyre_scalar vyre_scalar_i8(int8_t value) {
+  return (vyre_scalar){VYRE_I8, (uint64_t)(int64_t)value};
+}
+
+vyre_scalar vyre_scalar_u8(uint8_t value) {
+  return (vyre_scalar){VYRE_U8, value};
+}
+
+vyre_scalar vyre_scalar_i16(int16_t value) {
+  return (vyre_scalar){VYRE_I16, (uint64_t)(int64_t)value};
+}
+
+vyre_scalar vyre_scalar_u16(uint16_t value) {
+  return (vyre_scalar){VYRE_U16, value};
+}
+
+vyre_scalar vyre_scalar_i64(int64_t value) {
+  return (vyre_scalar){VYRE_I64, (uint64_t)value};
+}
+
+vyre_scalar vyre_scalar_u64(uint64_t value) {
+  return (vyre_scalar){VYRE_U64, value};
+}
 
 vyre_scalar vyre_scalar_i32(int32_t value) {
   return (vyre_scalar){VYRE_I32, (uint64_t)(int64_t)value};

@@ -29,6 +29,15 @@ vyre_status executable_from_cache(vyre_program *program, const char *backend,
 const vyre_program *executable_program(const vyre_executable *executable);
 const backend *executable_backend(const vyre_executable *executable);
 
+// What runs a launch: a backend's dispatch with its state, or whoever does it in its place.
+typedef vyre_status executable_run(void *context, const launch *l, vyre_report *report,
+                                   vyre_error *error);
+// The rest of a dispatch around it: arguments are checked, buffers of the runtime come to where
+// backend `b` runs, and the time is taken. `report` may be NULL.
+vyre_status executable_launch(const vyre_program *program, const backend *b, executable_run *run,
+                              void *context, const vyre_dispatch_args *args, vyre_report *report,
+                              vyre_error *error);
+
 // vyre_dispatch for callers that are in a floating-point scope already (base/fpenv.h).
 vyre_status executable_dispatch(vyre_executable *executable, const vyre_dispatch_args *args,
                                 vyre_report *report, vyre_error *error);

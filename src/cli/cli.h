@@ -16,6 +16,7 @@ enum {
   EXIT_INPUT = 1,       // what was given is wrong
   EXIT_USAGE = 2,       // how it was called is wrong
   EXIT_ENVIRONMENT = 3, // a file, a device, memory
+  EXIT_FOUND = 4,       // a check found something
 };
 
 typedef struct command command;
@@ -35,11 +36,13 @@ struct command {
 
 extern const command check_command, fmt_command, info_command, convert_command, run_command,
     devices_command, opt_command, compile_command, conform_command, certify_command, tune_command,
-    explain_command, profile_command, cache_command;
+    explain_command, profile_command, cache_command, report_command, bench_command;
 
 // Prints the error, as text on standard error or as JSON on standard output, and returns the exit
 // code for its status.
 int cli_error(const cli *c, const vyre_error *error);
+// Shows something that was found in a program, like an error, with its kind in front.
+void cli_finding(const cli *c, const char *kind, const vyre_error *finding);
 // The same for a mistake in the call: the message names the command's help.
 int cli_usage(const cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_exit_code(vyre_status status);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // vyre: the library for people. Finds the command, runs it, and turns what happened into an exit
-// code: 0 fine, 1 the input is wrong, 2 usage, 3 environment.
+// code: 0 fine, 1 the input is wrong, 2 usage, 3 environment, 4 a check found something.
 #include "base/error.h"
 #include "base/format.h"
 #include "base/warning.h"
@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &check_command,   &fmt_command,     &info_command,    &convert_command, &opt_command,
-    &compile_command, &run_command,     &devices_command, &conform_command, &certify_command,
-    &tune_command,    &explain_command, &profile_command, &cache_command,
+    &check_command,   &fmt_command,     &info_command,  &convert_command,
+    &opt_command,     &compile_command, &run_command,   &devices_command,
+    &conform_command, &certify_command, &tune_command,  &explain_command,
+    &profile_command, &cache_command,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -34,7 +35,8 @@ static int show_help(FILE *to) {
         "Every command takes --help and --json. Programs are read from files in text form (.vyre)\n"
         "or wire form (.vyreb); - is standard input.\n"
         "\n"
-        "exit status: 0 fine, 1 the input is wrong, 2 usage, 3 environment (files, devices)\n"
+        "exit status: 0 fine, 1 the input is wrong, 2 usage, 3 environment (files, devices), 4 a\n"
+        "check found something\n"
         "\n"
         "examples:\n"
         "  vyre run saxpy.vyre a=2 x=iota:8 y=ones:8 --print y\n"

@@ -8,6 +8,7 @@
 #include "cli/load.h"
 #include "cli/npy.h"
 #include "cli/number.h"
+#include "cli/run_check.h"
 #include "cli/show.h"
 #include "runtime/kernel.h"
 
@@ -36,6 +37,7 @@ typedef struct options {
   uint64_t repeat, timeout_ns, fuel, threads;
   uint64_t begin_ns; // of the command; the time limit counts from here
   bool explain;      // say what the runtime decided
+  bool check;        // watch the run
 } options;
 
 typedef struct result {
@@ -45,6 +47,7 @@ typedef struct result {
   uint64_t repeat;
   vyre_runtime *runtime;
   char *explained; // NULL: not asked for
+  run_check check; // what was found, when it was watched
 } result;
 
 static const args_option run_options[] = {
@@ -58,6 +61,7 @@ static const args_option run_options[] = {
     {'F', "fuel", "a number of operations"},
     {'t', "threads", "a number of threads"},
     {'e', "explain", NULL},
+    {'c', "check", NULL},
     SOURCE_LANGUAGE_OPTION,
     {0, NULL, NULL},
 };
@@ -84,7 +88,8 @@ static bool read_print(const args *a, output *out) {
   *colon = 0;
   const char *end;
   if (number_read_u64(colon + 1, &end, &out->count) && !*end) return true;
-  cli_usage(a->cli, "--print wants NAME:COUNT, not `%s:%s`. Fix: write it like `--print y:16`",
+  cli_usage(a->cli,
+            "--print wants NAME:COUNT, not `%s:%s`. Fix: write it like `--print y:16`",
             a->value, colon + 1);
   return false;
 }
@@ -108,6 +113,7 @@ static bool read_option(const args *a, int letter, options *o) {
   case 'T': return args_seconds(a, "--timeout", &o->timeout_ns);
   case 'F': return args_u64(a, "--fuel", &o->fuel);
   case 'e': o->explain = true; return true;
+  case 'c': o->check = true; return true;
   case 'R': return args_count(a, "--repeat", 1000000, &o->repeat);
   case 't': return args_count(a, "--threads", 65536, &o->threads);
   case ARGS_BUILD: source_add_option(&o->source, a->value); return true;
@@ -175,6 +181,7 @@ static uint64_t time_left(const options *o) {
   return o->timeout_ns > spent ? o->timeout_ns - spent : o->timeout_ns != 0;
 }
 
+// Without a kernel the program is watched while it runs.
 static vyre_status dispatch_all(vyre_kernel *kernel, const bindings *b, const options *o, result *r,
                                 vyre_error *error) {
   vyre_dispatch_args args = {.params = b->params,
@@ -190,7 +197,8 @@ static vyre_status dispatch_all(vyre_kernel *kernel, const bindings *b, const op
     for (uint32_t k = 0; n && k < b->span_count; k++)
       if (saved[k]) memcpy(b->spans[k].data, saved[k], b->spans[k].size_bytes);
     args.timeout_ns = time_left(o);
-    status = vyre_kernel_dispatch(kernel, &args, &r->report, error);
+    status = kernel ? vyre_kernel_dispatch(kernel, &args, &r->report, error)
+                    : run_checked(&r->check, r->backend, &args, &r->report, error);
     r->wall_ns[r->repeat++] = r->report.wall_ns;
   }
   for (uint32_t k = 0; saved && k < b->span_count; k++) free(saved[k]);
@@ -233,13 +241,16 @@ static vyre_status run_bound(vyre_program *program, const bindings *b, const opt
   r->report.region_capacity = regions;
   r->wall_ns = calloc(o->repeat, sizeof *r->wall_ns);
   if (!r->report.regions || !r->wall_ns) return error_out_of_memory(error);
-  return run_kernel(program, b, o, r, error);
+  if (!o->check) return run_kernel(program, b, o, r, error);
+  r->backend = o->backend ? o->backend : backend_oracle()->id;
+  return dispatch_all(NULL, b, o, r, error);
 }
 
 // Names in the report are borrowed from what ran.
 static void free_result(result *r) {
   vyre_runtime_free(r->runtime);
   vyre_free(r->explained);
+  json_decref(r->check.list);
   free(r->report.regions);
   free(r->wall_ns);
 }
@@ -377,7 +388,7 @@ static void show_explained(char *text, json_t *json) {
 }
 
 static vyre_status give_results(const cli *c, const vyre_program *p, bindings *b, const options *o,
-                                const result *r, vyre_error *error) {
+                                result *r, vyre_error *error) {
   json_t *json = c->json ? result_json(p, b, r) : NULL;
   if (json && o->outputs.count) json_object_set_new(json, "printed", json_array());
   vyre_status status = give_printed(b, json, error);
@@ -385,6 +396,7 @@ static vyre_status give_results(const cli *c, const vyre_program *p, bindings *b
     status = give_output(b, &o->outputs.at[i], json, error);
   if (status == VYRE_OK && !json && !o->outputs.count) show_summary(p, b, r);
   if (status == VYRE_OK && r->explained) show_explained(r->explained, json);
+  if (status == VYRE_OK && o->check) run_check_summary(&r->check, r->backend, json);
   if (status == VYRE_OK && json)
     cli_json(json);
   else
@@ -404,22 +416,37 @@ static vyre_status check_workgroup(const options *o, const vyre_program *p, vyre
                    vyre_program_name(p));
 }
 
-static vyre_status run_program(const cli *c, const options *o, vyre_program *program,
-                               vyre_error *error) {
+// A watched run that failed, such as at a barrier, has its findings beside the error.
+static int give_failure(const cli *c, run_check *check, const char *backend, vyre_error *error) {
+  if (!c->json || !run_check_total(check)) return cli_error(c, error);
+  json_t *json = json_object();
+  json_object_set_new(json, "error", cli_error_json(error));
+  run_check_summary(check, backend, json);
+  cli_json(json);
+  return cli_exit_code(error->status);
+}
+
+// The exit code; *is_late: the time limit passed.
+static int run_program(const cli *c, const options *o, const loaded *l, bool *is_late) {
+  vyre_error error;
   bindings b;
-  result r = {0};
-  vyre_status status = check_workgroup(o, program, error);
-  if (status != VYRE_OK) return status;
-  status = bind_words(program, o->words.at, o->words.count, o->grid, o->grid_count, &b, error);
-  if (status != VYRE_OK) return status;
+  vyre_program *program = l->program;
+  result r = {.check = {.cli = c, .source = l}};
+  vyre_status status = check_workgroup(o, program, &error);
+  if (status == VYRE_OK)
+    status = bind_words(program, o->words.at, o->words.count, o->grid, o->grid_count, &b, &error);
+  if (status != VYRE_OK) return cli_error(c, &error);
   // A name that does not exist is found before the work, not after it.
   for (size_t i = 0; i < o->outputs.count && status == VYRE_OK; i++)
-    if (!bind_find(&b, o->outputs.at[i].name, error)) status = error->status;
-  if (status == VYRE_OK) status = run_bound(program, &b, o, &r, error);
-  if (status == VYRE_OK) status = give_results(c, program, &b, o, &r, error);
+    if (!bind_find(&b, o->outputs.at[i].name, &error)) status = error.status;
+  if (status == VYRE_OK) status = run_bound(program, &b, o, &r, &error);
+  if (status == VYRE_OK) status = give_results(c, program, &b, o, &r, &error);
+  *is_late = status == VYRE_ERROR_TIMEOUT;
+  int code = status == VYRE_OK ? EXIT_FINE : give_failure(c, &r.check, r.backend, &error);
+  if (run_check_total(&r.check)) code = EXIT_FOUND;
   free_result(&r);
   bind_free(&b);
-  return status;
+  return code;
 }
 
 static int run(cli *c, int argc, char **argv) {
@@ -430,12 +457,8 @@ static int run(cli *c, int argc, char **argv) {
   bool is_late = false;
   if (read_options(c, argc, argv, &o)) {
     vyre_status status = load_program(o.file, &o.source, &l, &error);
-    if (status == VYRE_OK) {
-      status = run_program(c, &o, l.program, &error);
-      load_free(&l);
-    }
-    code = status == VYRE_OK ? EXIT_FINE : cli_error(c, &error);
-    is_late = status == VYRE_ERROR_TIMEOUT;
+    code = status == VYRE_OK ? run_program(c, &o, &l, &is_late) : cli_error(c, &error);
+    if (status == VYRE_OK) load_free(&l);
   }
   source_words_free(&o.source);
   vec_free(&o.words);
@@ -469,7 +492,9 @@ const command run_command = {
     "\n"
     "options:\n"
     "  -p, --print NAME[:COUNT]   print elements of a buffer (32)\n"
-    "  -o, --out NAME=FILE.npy    write a buffer to a file\n"
+    "  -o, --out NAME=FILE        write a buffer to a .npy, .png or .csv file, in the shape of "
+    "what\n"
+    "                             was read; NAME=- writes CSV to standard output\n"
     "  -g, --grid X[,Y[,Z]]       set the parameters grid_x, grid_y, grid_z; the NDRange of\n"
     "                             OpenCL C\n"
     "  -w, --workgroup X[,Y[,Z]]  launch shape of elastic regions; the workgroup of OpenCL C\n"
@@ -478,6 +503,10 @@ const command run_command = {
     "      --repeat N             run N times on the same input, report the best time\n"
     "  -e, --explain              say what the runtime decided and why, with variants that have\n"
     "                             arguments as constants; worth it with --repeat\n"
+    "  -c, --check                watch the run: accesses outside of memory, data races, barriers\n"
+    "                             that not all reach, divisions by zero, and in OpenCL C elements\n"
+    "                             that nobody wrote; on ref unless -b says otherwise, where only\n"
+    "                             accesses and divisions are watched. Exit status 4: found\n"
     "      --timeout SECONDS      give up after that long, reading and compiling included\n"
     "      --fuel N               give up after N operations\n"
     "      --threads N            use at most N threads of this CPU; 1 runs in order\n"
@@ -490,5 +519,6 @@ const command run_command = {
     "  vyre run saxpy.vyre a=0.5 x=@x.npy y=@y.npy --out y=result.npy\n"
     "  vyre run kernels.cl:saxpy a=2 x=rand:1000 y=ones:1000 --grid 1000\n"
     "  vyre run saxpy.vyre a=2 x=rand:100000 y=ones:100000 --repeat 100 --explain\n"
-    "  vyre run dot.vyre x=rand:1024 y=rand:1024:7 partial=zeros:4 --repeat 10\n",
+    "  vyre run dot.vyre x=rand:1024 y=rand:1024:7 partial=zeros:4 --repeat 10\n"
+    "  vyre run dot.vyre x=rand:1024 y=rand:1024 partial=zeros:3 --check\n",
     run};

@@ -11,7 +11,7 @@
 typedef enum race_verdict {
   RACE_FREE,
   RACE_FOUND,
-  RACE_UNKNOWN, // the program does not run to its end, or has too many accesses to look at
+  RACE_UNKNOWN, // the program does not run to its end
 } race_verdict;
 
 typedef struct race_report {

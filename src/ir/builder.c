@@ -629,8 +629,12 @@ static void *copy_array(arena *a, const void *from, size_t count, size_t size) {
   return to && count ? memcpy(to, from, count * size) : to;
 }
 
-void builder_lines(vyre_builder *b, const char *text, size_t size) {
+void builder_source(vyre_builder *b, const builder_source_text *source) {
+  const char *text = source->text;
+  size_t size = source->size;
   if (!builder_is_usable(b) || size > UINT32_MAX) return;
+  b->program->begins_undefined = source->begins_undefined;
+  if (source->name) b->program->source_name = builder_copy_name(b, source->name);
   uint32_t count = 1;
   for (size_t i = 0; i < size; i++) count += text[i] == '\n';
   uint32_t *lines = arena_alloc_array(&b->program->arena, count, sizeof *lines);
@@ -652,6 +656,8 @@ void builder_copy_head(vyre_builder *b, const vyre_program *from) {
   b->program->is_derived = true;
   b->program->lines = copy_array(&b->program->arena, from->lines, from->line_count, 4);
   b->program->line_count = b->program->lines ? from->line_count : 0;
+  b->program->begins_undefined = from->begins_undefined;
+  if (from->source_name) b->program->source_name = builder_copy_name(b, from->source_name);
   for (uint32_t i = 0; i < from->param_count; i++)
     vyre_build_param(b, from->params[i].name, from->params[i].type);
 }

@@ -10,8 +10,14 @@
 // Where the operations built from now on come from: a byte offset in the source text, for messages.
 void builder_at(vyre_builder *b, size_t source_offset);
 
-// Notes where the lines of the source text begin, for debug information.
-void builder_lines(vyre_builder *b, const char *text, size_t size);
+// Notes the path of the source text (NULL: it has none) and where its lines begin, for debug
+// information and findings. `begins_undefined`: arrays of that language have no value at first.
+typedef struct builder_source_text {
+  const char *name, *text;
+  size_t size;
+  bool begins_undefined;
+} builder_source_text;
+void builder_source(vyre_builder *b, const builder_source_text *source);
 
 // Appends one operation as it is: operands already refer to the new program. The type is computed
 // from the rule when `in->type` is VYRE_VOID.

@@ -145,6 +145,22 @@ vyre_region_info vyre_program_region(const vyre_program *p, uint32_t index) {
   return info;
 }
 
+uint32_t program_line(const vyre_program *p, uint32_t instruction, uint32_t *column) {
+  uint32_t place = p->lines && p->places ? p->places[instruction].offset : 0;
+  if (column) *column = 0;
+  if (!place) return 0;
+  uint32_t low = 0, high = p->line_count;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    if (p->lines[middle] <= place - 1)
+      low = middle;
+    else
+      high = middle;
+  }
+  if (column) *column = place - p->lines[low];
+  return low + 1;
+}
+
 vyre_stats vyre_program_stats(const vyre_program *p) {
   return p ? p->stats : (vyre_stats){0};
 }

@@ -192,6 +192,8 @@ struct vyre_program {
   const source_place *places; // per operation; NULL when unknown
   const uint32_t *lines;      // where each line of the source text begins; NULL when unknown
   uint32_t line_count;
+  const char *source_name; // the path of that text; NULL when it has none
+  bool begins_undefined;   // its language leaves arrays undefined at first; here they are zero
   const comment *comments;
 
   uint32_t tunable_count, use_count, term_count;
@@ -213,6 +215,9 @@ struct vyre_program {
 static inline const char *inst_name(const inst *in) {
   return in->promised_by ? op_forms[in->op].name : op_table[in->op].name;
 }
+
+// Line and column, from 1, that an operation came from; 0 when that is not known.
+uint32_t program_line(const vyre_program *program, uint32_t instruction, uint32_t *column);
 
 static inline vyre_type ref_type(const vyre_program *p, ref r) {
   return (vyre_type)(ref_is_const(r) ? p->consts[ref_index(r)].type : p->code[r].type);

@@ -282,7 +282,8 @@ static void parser_fini(parser *p) {
 
 static vyre_status finish(parser *p, vyre_program **out) {
   size_t offset = 0;
-  builder_lines(p->builder, p->text, p->size);
+  builder_source(p->builder,
+                 &(builder_source_text){.name = p->file, .text = p->text, .size = p->size});
   vyre_status status = builder_finish(p->builder, out, &offset, p->error);
   if (status == VYRE_OK || !p->error) return status;
   error_place(p->error, p->file, p->text, p->size, offset ? offset - 1 : 0);

@@ -359,10 +359,24 @@ static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre
   return status;
 }
 
+// Nothing is learned from it.
+static vyre_status dispatch_watched(vyre_kernel *k, const vyre_dispatch_args *args,
+                                    vyre_report *report, vyre_error *error) {
+  const vyre_runtime_options *o = &k->runtime->options;
+  vyre_span spans[LIMIT_BUFFERS];
+  vyre_dispatch_args bound = *args;
+  if (args->handles) {
+    vyre_status status = buffers_as_spans(k, args, spans, &bound, error);
+    if (status != VYRE_OK) return status;
+  }
+  return watch_dispatch(k->watcher, &bound, o->notice, o->notice_context, report, error);
+}
+
 vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
                                  vyre_report *report, vyre_error *error) {
   FPENV_SCOPE;
   vyre_status status = kernel_check_arguments(k, args, error);
+  if (status == VYRE_OK && k->watcher) return dispatch_watched(k, args, report, error);
   if (status != VYRE_OK || !args->handles)
     return status == VYRE_OK ? dispatch(k, args, report, error) : status;
   vyre_span spans[LIMIT_BUFFERS];
@@ -403,6 +417,14 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
   if (status != VYRE_OK) return status;
   vyre_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_out_of_memory(error);
+  const char *watched_on;
+  if (watch_is_wanted(&watched_on)) {
+    status = watcher_new(program, watched_on, &k->watcher, error);
+    if (status != VYRE_OK) {
+      free(k);
+      return status;
+    }
+  }
   k->runtime = rt;
   k->program = vyre_program_retain(program);
   k->begun_ns = clock_now_ns();
@@ -455,6 +477,7 @@ void vyre_kernel_free(vyre_kernel *k) {
   free(k->space);
   arena_free(&k->memory);
   predictor_free(k->predictor);
+  watcher_free(k->watcher);
   vyre_program_release(k->program);
   pthread_mutex_destroy(&k->lock);
   free(k);

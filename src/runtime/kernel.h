@@ -7,6 +7,7 @@
 #define VYRE_RUNTIME_KERNEL_H
 
 #include "analysis/work.h"
+#include "backend/watch/watch.h"
 #include "policy/space.h"
 #include "runtime/plan.h"
 #include "runtime/special.h"
@@ -44,6 +45,7 @@ struct vyre_kernel {
   vyre_runtime *runtime;
   vyre_program *program;
   vyre_kernel *next_in_runtime;
+  watcher *watcher; // that runs its dispatches when VYRE_CHECK asks for it; NULL: none
   kernel_input inputs[WORK_INPUTS];
   uint32_t input_count;
   _Atomic(plan *) plans[KERNEL_PLANS]; // open addressing, by key

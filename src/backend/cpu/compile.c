@@ -136,6 +136,7 @@ void cpu_cache_key(cache_key *key, const char *host, const vyre_program *p, cons
   cache_key_add_number(key, o->width);
   cache_key_add_number(key, (uint64_t)o->tier);
   cache_key_add_number(key, o->debug_lines);
+  if (o->debug_lines) cache_key_add_string(key, o->source_name ? o->source_name : "");
 }
 
 static void key_here(cache_key *key, const vyre_program *p, const cpu_options *o) {

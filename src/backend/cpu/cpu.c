@@ -348,7 +348,7 @@ static vyre_status make_state(vyre_program *program, const vyre_compile_options 
                         .tier = options->tier,
                         .stop = stop,
                         .debug_lines = environment_get("VYRE_DEBUG_LINES") != NULL,
-                        .source_name = program->name};
+                        .source_name = program->source_name ? program->source_name : program->name};
   s->program = vyre_program_retain(program);
   vyre_status status = get(s->program, &wanted, &s->kernels, error);
   for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++) {

@@ -71,7 +71,7 @@ static uint64_t atomic_result(vyre_op op, vyre_type t, uint64_t old, const uint6
 
 // ---- values -------------------------------------------------------------------------------------
 
-static uint64_t value_of(const machine *m, const frame *f, ref r) {
+uint64_t machine_value(const machine *m, const frame *f, ref r) {
   return ref_is_const(r) ? m->p->consts[ref_index(r)].bits : f->values[r - m->region->body.first];
 }
 
@@ -95,42 +95,65 @@ static uint64_t launch_fact(const machine *m, const frame *f, const inst *in) {
   VYRE_BUG("ref", "`%s` is no fact of the launch", inst_name(in));
 }
 
-static uint64_t pure_value(const machine *m, const frame *f, const inst *in) {
+static uint64_t linear(const uint64_t at[3], const uint64_t size[3]) {
+  return at[0] + size[0] * (at[1] + size[1] * at[2]);
+}
+
+static ref_event event_of(const machine *m, const frame *f, const inst *in) {
+  const launch_region *s = m->shape;
+  uint64_t counts[3];
+  for (int k = 0; k < 3; k++) counts[k] = (s->grid[k] + s->workgroup[k] - 1) / s->workgroup[k];
+  const uint64_t sizes[3] = {s->workgroup[0], s->workgroup[1], s->workgroup[2]};
+  return (ref_event){.instruction = (uint32_t)(in - m->p->code),
+                     .invocation = linear(f->global, s->grid),
+                     .group = linear(m->group, counts),
+                     .local = (uint32_t)linear(f->local, sizes),
+                     .phase = m->phase};
+}
+
+static void observe_access(const machine *m, frame *f, const inst *in, uint64_t index,
+                           uint64_t length) {
+  if (!m->observer || !m->observer->access) return;
+  ref_event e = event_of(m, f, in);
+  e.index = index;
+  e.length = length;
+  deferral_event(m, f, e.instruction, m->observer->access, &e);
+}
+
+static void observe_declaration(const machine *m, const frame *f, const inst *in) {
+  if (!m->observer || !m->observer->declare) return;
+  ref_event e = event_of(m, f, in);
+  m->observer->declare(m->observer->context, &e);
+}
+
+static void observe_division(const machine *m, frame *f, const inst *in, uint64_t divisor) {
+  bool is_division = in->op == VYRE_OP_DIV || in->op == VYRE_OP_REM;
+  if (!is_division || divisor || !type_is_int(in->type)) return;
+  if (!m->observer || !m->observer->divide_by_zero) return;
+  ref_event e = event_of(m, f, in);
+  deferral_event(m, f, e.instruction, m->observer->divide_by_zero, &e);
+}
+
+static uint64_t pure_value(const machine *m, frame *f, const inst *in) {
   uint64_t args[3] = {0};
-  for (int k = 0; k < op_table[in->op].operand_count; k++) args[k] = value_of(m, f, in->arg[k]);
+  for (int k = 0; k < op_table[in->op].operand_count; k++)
+    args[k] = machine_value(m, f, in->arg[k]);
+  observe_division(m, f, in, args[1]);
   vyre_type operand = ref_type(m->p, in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0]);
   uint64_t made = eval_op((vyre_op)in->op, (vyre_type)in->type, operand, args);
   return in->promised_by ? promise_open_result(in, operand, args[0], made) : made;
 }
 
-static uint64_t linear(const uint64_t at[3], const uint64_t size[3]) {
-  return at[0] + size[0] * (at[1] + size[1] * at[2]);
-}
-
-static void observe(const machine *m, const frame *f, const inst *in, uint64_t index) {
-  const launch_region *s = m->shape;
-  uint64_t counts[3];
-  for (int k = 0; k < 3; k++) counts[k] = (s->grid[k] + s->workgroup[k] - 1) / s->workgroup[k];
-  ref_access access = {.instruction = (uint32_t)(in - m->p->code),
-                       .index = index,
-                       .invocation = linear(f->global, s->grid),
-                       .group = linear(m->group, counts),
-                       .phase = m->phase};
-  m->observer->access(m->observer->context, &access);
-}
-
-static uint64_t access_memory(machine *m, const frame *f, const inst *in) {
+static uint64_t access_memory(machine *m, frame *f, const inst *in) {
   memory at = find_memory(m, f, in->arg[0]);
-  uint64_t index = value_of(m, f, in->arg[1]), old = 0;
-  if (m->observer && m->observer->access && mem_space(in->arg[0]) != MEM_PRIVATE &&
-      index < at.length)
-    observe(m, f, in, index);
+  uint64_t index = machine_value(m, f, in->arg[1]), old = 0;
+  observe_access(m, f, in, index, at.length);
   bool is_counted = mem_space(in->arg[0]) == MEM_BUFFER && index < at.length;
   if (is_counted) m->bytes += type_bytes(at.type);
   if (in->op != VYRE_OP_STORE) old = read_element(&at, index);
   if (in->op == VYRE_OP_LOAD) return old;
-  uint64_t args[2] = {value_of(m, f, in->arg[2]), 0}, made = args[0];
-  if (in->op == VYRE_OP_ATOMIC_CAS) args[1] = value_of(m, f, in->arg[3]);
+  uint64_t args[2] = {machine_value(m, f, in->arg[2]), 0}, made = args[0];
+  if (in->op == VYRE_OP_ATOMIC_CAS) args[1] = machine_value(m, f, in->arg[3]);
   if (op_is_atomic(in->op)) {
     made = atomic_result((vyre_op)in->op, at.type, old, args);
     if (is_counted) m->bytes += type_bytes(at.type);
@@ -142,15 +165,16 @@ static uint64_t access_memory(machine *m, const frame *f, const inst *in) {
 // A word may stick out of the buffer: those bytes are zero, and stay.
 static uint64_t access_word(machine *m, const frame *f, const inst *in) {
   memory at = find_memory(m, f, in->arg[0]);
-  uint64_t begin = 4 * value_of(m, f, in->arg[1]), size = at.length * type_bytes(at.type) - begin;
+  uint64_t begin = 4 * machine_value(m, f, in->arg[1]),
+           size = at.length * type_bytes(at.type) - begin;
   uint32_t old = 0, word = 0;
   unsigned char *data = at.data + begin;
   if (size > 4) size = 4;
   m->bytes += size;
   memcpy(&old, data, size);
   if (in->op == OP_LOAD_WORD) return old;
-  word = (uint32_t)value_of(m, f, in->arg[in->op == OP_CAS_WORD ? 3 : 2]);
-  if (in->op == OP_STORE_WORD || old == value_of(m, f, in->arg[2])) memcpy(data, &word, size);
+  word = (uint32_t)machine_value(m, f, in->arg[in->op == OP_CAS_WORD ? 3 : 2]);
+  if (in->op == OP_STORE_WORD || old == machine_value(m, f, in->arg[2])) memcpy(data, &word, size);
   return old;
 }
 
@@ -170,7 +194,7 @@ static bool keeps_promise(const machine *m, const frame *f, const inst *in) {
   const char *operands = op_table[in->op].operands;
   uint64_t args[4] = {0};
   for (int k = 0; operands[k]; k++)
-    if (operands[k] == 'v') args[k] = value_of(m, f, in->arg[k]);
+    if (operands[k] == 'v') args[k] = machine_value(m, f, in->arg[k]);
   bool is_memory = operands[0] == 'm';
   uint64_t length = is_memory ? memory_length(m, f, in) : 0;
   return promise_holds(in, ref_type(m->p, in->arg[is_memory]), args, length);
@@ -182,12 +206,13 @@ static void step_value(machine *m, frame *f, uint32_t i) {
   uint64_t *slot = &f->values[i - first];
   if (op_is_word_access(in->op)) *slot = access_word(m, f, in);
   if (in->op == OP_PARAM_WORD)
-    *slot = (uint32_t)(m->l->params[in->arg[0]] >> 32 * value_of(m, f, in->arg[1]));
+    *slot = (uint32_t)(m->l->params[in->arg[0]] >> 32 * machine_value(m, f, in->arg[1]));
   switch ((vyre_op)in->op) {
-  case VYRE_OP_VAR: *slot = value_of(m, f, in->arg[0]); break;
+  case VYRE_OP_VAR: *slot = machine_value(m, f, in->arg[0]); break;
   case VYRE_OP_GET: *slot = f->values[in->arg[0] - first]; break;
-  case VYRE_OP_SET: f->values[in->arg[0] - first] = value_of(m, f, in->arg[1]); break;
+  case VYRE_OP_SET: f->values[in->arg[0] - first] = machine_value(m, f, in->arg[1]); break;
   case VYRE_OP_ARRAY:
+    observe_declaration(m, f, in);
     memset(f->private_memory + m->private_at[i - first], 0,
            (size_t)in->arg[0] * type_bytes(in->type));
     break;
@@ -205,9 +230,9 @@ static void step_value(machine *m, frame *f, uint32_t i) {
 static uint32_t begin_for(const machine *m, frame *f, uint32_t i) {
   const inst *in = &m->p->code[i];
   uint32_t slot = i - m->region->body.first;
-  uint64_t lo = value_of(m, f, in->arg[0]), hi = value_of(m, f, in->arg[1]);
+  uint64_t lo = machine_value(m, f, in->arg[0]), hi = machine_value(m, f, in->arg[1]);
   f->values[slot] = lo;
-  f->trips[slot] = eval_trip_count((vyre_type)in->type, lo, hi, value_of(m, f, in->arg[2]));
+  f->trips[slot] = eval_trip_count((vyre_type)in->type, lo, hi, machine_value(m, f, in->arg[2]));
   return f->trips[slot] ? i + 1 : in->arg[3] + 1;
 }
 
@@ -218,7 +243,7 @@ static uint32_t next_iteration(const machine *m, frame *f, uint32_t loop) {
   if (in->op == VYRE_OP_WHILE) return loop + 1;
   uint32_t slot = loop - m->region->body.first;
   if (--f->trips[slot] == 0) return in->arg[3] + 1;
-  uint64_t next = f->values[slot] + value_of(m, f, in->arg[2]);
+  uint64_t next = f->values[slot] + machine_value(m, f, in->arg[2]);
   f->values[slot] = type_canonical_bits((vyre_type)in->type, next);
   return loop + 1;
 }
@@ -228,11 +253,11 @@ static uint32_t step_structure(const machine *m, frame *f, uint32_t i) {
   const inst *code = m->p->code, *in = &code[i];
   switch ((vyre_op)in->op) {
   case VYRE_OP_IF:
-    if (value_of(m, f, in->arg[0])) return i + 1;
+    if (machine_value(m, f, in->arg[0])) return i + 1;
     return (in->arg[1] ? in->arg[1] : in->arg[2]) + 1;
   case VYRE_OP_ELSE: return in->arg[2] + 1; // the first block ran to its end
   case VYRE_OP_FOR: return begin_for(m, f, i);
-  case VYRE_OP_DO: return value_of(m, f, in->arg[0]) ? i + 1 : in->arg[2] + 1;
+  case VYRE_OP_DO: return machine_value(m, f, in->arg[0]) ? i + 1 : in->arg[2] + 1;
   case VYRE_OP_END:
     return code[in->arg[1]].op == VYRE_OP_IF ? i + 1 : next_iteration(m, f, in->arg[1]);
   case VYRE_OP_BREAK: return inst_end(&code[in->arg[1]]) + 1;
@@ -257,6 +282,16 @@ static bool is_late(machine *m) {
   return m->l->timeout_ns && clock_now_ns() > m->l->deadline_ns;
 }
 
+static void step(machine *m, frame *f) {
+  if (f->deferred) deferral_before(m, f, f->pc);
+  if (op_is_structure(m->p->code[f->pc].op)) {
+    f->pc = step_structure(m, f, f->pc);
+  } else {
+    step_value(m, f, f->pc);
+    f->pc++;
+  }
+}
+
 void machine_run(machine *m, frame *f) {
   f->stop = is_late(m) ? OUT_OF_TIME : RUNNING; // a body may have no operation at all
   while (f->stop == RUNNING) {
@@ -269,11 +304,8 @@ void machine_run(machine *m, frame *f) {
     } else if (m->p->code[f->pc].promised_by && !keeps_promise(m, f, &m->p->code[f->pc])) {
       f->stop = BROKEN_PROMISE;
       m->broken = f->pc;
-    } else if (op_is_structure(m->p->code[f->pc].op)) {
-      f->pc = step_structure(m, f, f->pc);
     } else {
-      step_value(m, f, f->pc);
-      f->pc++;
+      step(m, f);
     }
   }
 }

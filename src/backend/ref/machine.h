@@ -6,7 +6,7 @@
 #ifndef VYRE_BACKEND_REF_MACHINE_H
 #define VYRE_BACKEND_REF_MACHINE_H
 
-#include "backend/ref/ref.h"
+#include "backend/ref/deferral.h"
 
 typedef enum stop { RUNNING, AT_BARRIER, DONE, OUT_OF_TIME, OUT_OF_FUEL, BROKEN_PROMISE } stop;
 
@@ -28,6 +28,7 @@ typedef struct machine {
   uint64_t group[3];
   uint64_t operations, bytes, ticks;
   const ref_observer *observer; // may be NULL
+  deferral deferral;            // of the region, when there is an observer
   uint64_t phase;
   uint32_t broken; // the operation whose precondition did not hold
 } machine;
@@ -39,7 +40,10 @@ typedef struct frame {
   uint64_t *values; // per operation of the body
   uint64_t *trips;  // per FOR: iterations left
   unsigned char *private_memory;
+  deferral_state *deferred; // NULL: no event waits
 } frame;
+
+uint64_t machine_value(const machine *m, const frame *f, ref r);
 
 void machine_run(machine *m, frame *f);
 

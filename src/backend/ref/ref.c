@@ -44,6 +44,20 @@ static stop run_in_turn(machine *m, frame *f, uint64_t size) {
   return DONE;
 }
 
+// Where two invocations stand that should be at the same barrier, or at the end.
+static void observe_divergence(const machine *m, const frame *x, const frame *y) {
+  if (!m->observer || !m->observer->diverge) return;
+  const uint64_t *grid = m->shape->grid;
+  const frame *frames[2] = {x, y};
+  ref_divergence d;
+  for (int k = 0; k < 2; k++) {
+    const frame *f = frames[k];
+    d.barriers[k] = f->stop == DONE ? 0 : f->pc - 1;
+    d.invocations[k] = f->global[0] + grid[0] * (f->global[1] + grid[1] * f->global[2]);
+  }
+  m->observer->diverge(m->observer->context, &d);
+}
+
 static stop run_in_phases(machine *m, frame *frames, uint64_t size, bool *diverged) {
   for (uint64_t i = 0; i < size; i++) place(m, &frames[i], i);
   for (;; m->phase++) {
@@ -55,6 +69,7 @@ static stop run_in_phases(machine *m, frame *frames, uint64_t size, bool *diverg
       bool is_same = frames[i].stop == frames[0].stop &&
                      (frames[i].stop == DONE || frames[i].pc == frames[0].pc);
       if (is_same) continue;
+      observe_divergence(m, &frames[0], &frames[i]);
       *diverged = true;
       return DONE;
     }
@@ -122,6 +137,26 @@ static void place_arrays(machine *m) {
   }
 }
 
+// Room for what an observer is told late.
+static bool make_deferral(machine *m, frame *frames, uint64_t frame_count, size_t slots) {
+  const ref_observer *o = m->observer;
+  if (!o || (!o->access && !o->divide_by_zero)) return true;
+  if (!deferral_init(&m->deferral, m->p, m->region)) return false;
+  for (uint64_t i = 0; i < frame_count && m->deferral.count; i++) {
+    deferral_state *s = frames[i].deferred = calloc(1, sizeof *s);
+    if (!s || !(s->marks = calloc(slots, sizeof *s->marks))) return false;
+  }
+  return true;
+}
+
+static void free_deferral(machine *m, frame *frames, uint64_t frame_count) {
+  for (uint64_t i = 0; i < frame_count && frames; i++) {
+    if (frames[i].deferred) free(frames[i].deferred->marks);
+    free(frames[i].deferred);
+  }
+  deferral_fini(&m->deferral);
+}
+
 static vyre_status run_frames(machine *m, vyre_error *error) {
   const uint32_t *w = m->shape->workgroup;
   uint64_t frame_count = m->region->has_barrier ? (uint64_t)w[0] * w[1] * w[2] : 1;
@@ -131,7 +166,7 @@ static vyre_status run_frames(machine *m, vyre_error *error) {
   unsigned char *frame_memory = calloc(frame_count, frame_bytes);
   m->private_at = calloc(slots, sizeof *m->private_at);
   vyre_status status;
-  if (!frames || !frame_memory || !m->private_at) {
+  if (!frames || !frame_memory || !m->private_at || !make_deferral(m, frames, frame_count, slots)) {
     status = error_out_of_memory(error);
   } else {
     place_arrays(m);
@@ -144,6 +179,7 @@ static vyre_status run_frames(machine *m, vyre_error *error) {
     stop end = run_groups(m, frames, &diverged);
     status = stop_error(m, end, diverged, error);
   }
+  free_deferral(m, frames, frame_count);
   free(frames);
   free(frame_memory);
   free(m->private_at);

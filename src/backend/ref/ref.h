@@ -8,21 +8,33 @@
 
 extern const backend ref_backend;
 
-// One access to a buffer or shared array, inside its bounds.
-typedef struct ref_access {
-  uint32_t instruction; // the load, store or atomic in the program's code
-  uint64_t index;
+// Something that an invocation does: an access to memory, inside or outside of it; a private array
+// that is declared; an integer that is divided by zero.
+typedef struct ref_event {
+  uint32_t instruction;       // in the program's code
+  uint64_t index, length;     // of an access, and of what is accessed
   uint64_t invocation, group; // counted along x, then y, then z
+  uint32_t local;             // the invocation's number in its workgroup
   uint64_t phase;             // grows from workgroup to workgroup and at each barrier
-} ref_access;
+} ref_event;
 
+// Two invocations of a workgroup that do not meet: where they stand, 0 for one that has ended.
+typedef struct ref_divergence {
+  uint32_t barriers[2];
+  uint64_t invocations[2];
+} ref_divergence;
+
+// What is NULL is not asked for.
 typedef struct ref_observer {
-  void (*access)(void *context, const ref_access *access); // NULL: nobody looks
-  bool (*is_asked_to_stop)(void *context);                 // lowered programs; NULL: never
+  void (*access)(void *context, const ref_event *event);
+  void (*declare)(void *context, const ref_event *event);
+  void (*divide_by_zero)(void *context, const ref_event *event);
+  void (*diverge)(void *context, const ref_divergence *divergence);
+  bool (*is_asked_to_stop)(void *context); // lowered programs; NULL: never
   void *context;
 } ref_observer;
 
-// Runs a launch as the backend does and tells the observer (may be NULL) of every access.
+// Runs a launch as the backend does and tells the observer (may be NULL) what happens.
 vyre_status ref_run(const vyre_program *program, const launch *l, const ref_observer *observer,
                     vyre_report *report, vyre_error *error);
 

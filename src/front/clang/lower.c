@@ -358,6 +358,8 @@ static void choose_workgroup(lowering *l) {
 static void finish(lowering *l, vyre_program **out) {
   vyre_program *made = NULL;
   size_t place = 0;
+  const front_source *source = &l->u->source;
+  builder_source(l->b, &(builder_source_text){source->name, source->text, source->size, true});
   vyre_status status = builder_finish(l->b, &made, &place, l->u->error);
   if (status != VYRE_OK) {
     if (place)

@@ -4,7 +4,9 @@
 // region, and for each operation the line that it came from.
 #include "backend/cpu/codegen/emit.h"
 
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DWARF_VERSION = 4 };
 
@@ -17,10 +19,12 @@ void debug_open(unit *u) {
   if (!u->options->debug_lines || !u->p->lines || !u->p->places) return;
   const char *name = u->options->source_name ? u->options->source_name : u->p->name;
   static const char maker[] = "vyre";
+  char folder[PATH_MAX]; // what a debugger looks for a relative name in
+  if (!getcwd(folder, sizeof folder)) strcpy(folder, ".");
   add_flag(u, "Debug Info Version", LLVMDebugMetadataVersion());
   add_flag(u, "Dwarf Version", DWARF_VERSION);
   u->debug = LLVMCreateDIBuilder(u->module);
-  u->file = LLVMDIBuilderCreateFile(u->debug, name, strlen(name), ".", 1);
+  u->file = LLVMDIBuilderCreateFile(u->debug, name, strlen(name), folder, strlen(folder));
   LLVMDIBuilderCreateCompileUnit(u->debug, LLVMDWARFSourceLanguageC99, u->file, maker,
                                  sizeof maker - 1, true, "", 0, 0, "", 0,
                                  LLVMDWARFEmissionLineTablesOnly, 0, false, false, "", 0, "", 0);
@@ -33,26 +37,12 @@ void debug_close(unit *u) {
   u->debug = NULL;
 }
 
-// Line and column of a byte of the source, from 1.
-static unsigned line_of(const vyre_program *p, uint32_t offset, unsigned *column) {
-  uint32_t low = 0, high = p->line_count;
-  while (high - low > 1) {
-    uint32_t middle = low + (high - low) / 2;
-    if (p->lines[middle] <= offset)
-      low = middle;
-    else
-      high = middle;
-  }
-  *column = offset - p->lines[low] + 1;
-  return low + 1;
-}
-
 // The first operation of the body that has a place.
 static unsigned first_line(const kernel *k) {
-  unsigned column;
-  for (uint32_t i = k->region->body.first; i < k->region->body.end; i++)
-    if (k->p->places[i].offset) return line_of(k->p, k->p->places[i].offset - 1, &column);
-  return 1;
+  uint32_t line = 0;
+  for (uint32_t i = k->region->body.first; i < k->region->body.end && !line; i++)
+    line = program_line(k->p, i, NULL);
+  return line ? line : 1;
 }
 
 void debug_function(kernel *k, const char *symbol) {
@@ -68,8 +58,8 @@ void debug_function(kernel *k, const char *symbol) {
 }
 
 void debug_at(const emitter *e, uint32_t i) {
-  if (!e->u->debug || !e->p->places[i].offset) return;
-  unsigned column, line = line_of(e->p, e->p->places[i].offset - 1, &column);
+  uint32_t column, line = e->u->debug ? program_line(e->p, i, &column) : 0;
+  if (!line) return;
   LLVMMetadataRef at =
       LLVMDIBuilderCreateDebugLocation(e->u->context, line, column, e->k->subprogram, NULL);
   LLVMSetCurrentDebugLocation2(e->b, at);

@@ -101,7 +101,7 @@ static void add_excerpt(strbuf *out, const char *excerpt) {
   strbuf_putc(out, '\n');
 }
 
-static void add_error(strbuf *out, const vyre_error *e, bool color) {
+static void add_error(strbuf *out, const char *kind, const vyre_error *e, bool color) {
   const char *red = color ? "\033[1;31m" : "", *green = color ? "\033[32m" : "";
   const char *plain = color ? "\033[0m" : "";
   char what[sizeof e->message];
@@ -109,7 +109,7 @@ static void add_error(strbuf *out, const vyre_error *e, bool color) {
   snprintf(what, sizeof what, "%.*s", (int)without_blanks_at_end(e->message, at), e->message);
   add_clean(out, e->file[0] ? e->file : "vyre");
   if (e->line) strbuf_printf(out, ":%u:%u", e->line, e->column);
-  strbuf_printf(out, ": %serror%s", red, plain);
+  strbuf_printf(out, ": %s%s%s", red, kind, plain);
   if (e->code[0]) strbuf_printf(out, "[%s]", e->code);
   strbuf_puts(out, ": ");
   add_clean(out, what);
@@ -121,16 +121,20 @@ static void add_error(strbuf *out, const vyre_error *e, bool color) {
   strbuf_putc(out, '\n');
 }
 
+void cli_finding(const cli *c, const char *kind, const vyre_error *e) {
+  strbuf out = {0};
+  add_error(&out, kind, e, c->color);
+  if (out.at) fwrite(out.at, 1, out.size, stderr);
+  strbuf_fini(&out);
+}
+
 int cli_error(const cli *c, const vyre_error *e) {
   if (c->json) {
     json_t *o = json_object();
     json_object_set_new(o, "error", cli_error_json(e));
     cli_json(o);
   } else {
-    strbuf out = {0};
-    add_error(&out, e, c->color);
-    if (out.at) fwrite(out.at, 1, out.size, stderr);
-    strbuf_fini(&out);
+    cli_finding(c, "error", e);
   }
   return cli_exit_code(e->status);
 }
