@@ -88,7 +88,7 @@ int args_next(args *a) {
 
 bool args_u64(const args *a, const char *option, uint64_t *out) {
   const char *end;
-  if (number_read_u64(a->value, &end, out) && !*end) return true;
+  if (number_read_count(a->value, &end, out) && !*end) return true;
   cli_usage(a->cli, "%s wants a whole number, not `%s`", option, a->value);
   return false;
 }
@@ -120,7 +120,7 @@ bool args_extents(const args *a, const char *option, uint64_t limit, uint64_t re
     if (k && !*p) continue;
     if (k && *p++ != ',') goto bad;
     const char *end;
-    if (!number_read_u64(p, &end, &out[k])) goto bad;
+    if (!number_read_count(p, &end, &out[k])) goto bad;
     if (out[k] > limit) {
       cli_usage(a->cli,
                 "%s: %llu is above the limit of %llu. Fix: split the work into smaller runs",

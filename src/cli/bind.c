@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "cli/array_file.h"
 #include "cli/nearest.h"
-#include "cli/npy.h"
 #include "cli/number.h"
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ named_buffer *bind_find(bindings *b, const char *name, vyre_error *error) {
 static vyre_status bind_param_file(const char *path, vyre_param_info info, uint64_t *bits,
                                    vyre_error *error) {
   npy_array array;
-  vyre_status status = npy_read(path, &array, error);
+  vyre_status status = array_read(path, info.type, &array, error);
   if (status != VYRE_OK) return status;
   if (array.type == info.type && array.count == 1)
     *bits = number_load(info.type, array.data, 0);
@@ -174,7 +174,9 @@ static vyre_status bind_extents(bindings *b, vyre_error *error) {
   return status;
 }
 
-uint32_t bind_shape(const bindings *b, const named_buffer *buf, uint64_t shape[SPEC_MOST_AXES]) {
+// The axes of an image, from the parameters that have its extents; 0 when it is none.
+static uint32_t image_shape(const bindings *b, const named_buffer *buf,
+                            uint64_t shape[SPEC_MOST_AXES]) {
   const char *name = buf->info.name;
   uint32_t rank = 0;
   uint64_t pixels = 1;
@@ -188,9 +190,48 @@ uint32_t bind_shape(const bindings *b, const named_buffer *buf, uint64_t shape[S
     rank = count;
   }
   is_image = is_image && pixels && buf->count % pixels == 0;
-  if (is_image && buf->count == pixels) return rank;
-  shape[is_image ? rank : 0] = is_image ? buf->count / pixels : buf->count;
-  return is_image ? rank + 1 : 1;
+  if (!is_image || buf->count == pixels) return is_image ? rank : 0;
+  shape[rank] = buf->count / pixels;
+  return rank + 1;
+}
+
+// How many of the first axes of `given` hold as many elements as `buf` has; 0: none do.
+static uint32_t shared_axes(const named_buffer *given, const named_buffer *buf) {
+  uint64_t count = 1;
+  for (uint32_t k = 0; k < given->rank; k++) {
+    count *= given->shape[k]; // the product of all is the count of a buffer
+    if (k && count == buf->count)
+      return k + 1 < given->rank && given->count == count ? given->rank : k + 1;
+  }
+  return 0;
+}
+
+// The shape of the inputs that have as many elements, or rows and columns; 0 when there is none, or
+// when they do not agree.
+static uint32_t input_shape(const bindings *b, const named_buffer *buf,
+                            uint64_t shape[SPEC_MOST_AXES]) {
+  uint32_t rank = 0;
+  for (uint32_t i = 0; i < b->buffer_count; i++) {
+    const named_buffer *given = &b->buffers[i];
+    uint32_t axes = given == buf || given->rank < 2 ? 0 : shared_axes(given, buf);
+    if (!axes) continue;
+    if (rank && (rank != axes || memcmp(shape, given->shape, rank * sizeof *shape))) return 0;
+    rank = axes;
+    memcpy(shape, given->shape, rank * sizeof *shape);
+  }
+  return rank;
+}
+
+uint32_t bind_shape(const bindings *b, const named_buffer *buf, uint64_t shape[SPEC_MOST_AXES]) {
+  uint32_t rank = image_shape(b, buf, shape);
+  if (!rank && buf->rank) {
+    memcpy(shape, buf->shape, sizeof buf->shape);
+    rank = buf->rank;
+  }
+  if (!rank) rank = input_shape(b, buf, shape);
+  if (rank) return rank;
+  shape[0] = buf->count;
+  return 1;
 }
 
 static vyre_status check_params(const bindings *b, vyre_error *error) {
@@ -212,7 +253,7 @@ static vyre_status check_params(const bindings *b, vyre_error *error) {
 
 static vyre_status bind_buffer_file(named_buffer *buf, vyre_error *error) {
   npy_array array;
-  vyre_status status = npy_read(buf->spec.text, &array, error);
+  vyre_status status = array_read(buf->spec.text, buf->info.type, &array, error);
   if (status != VYRE_OK) return status;
   vyre_type held = array.type;
   if (held != buf->info.type) {
@@ -243,6 +284,18 @@ static vyre_status allocate(named_buffer *buf, vyre_error *error) {
                    (unsigned long long)buf->count * size, buf->info.name);
 }
 
+// Whether what was to be numbers is the name of a file.
+static bool is_path(const char *text) {
+  return strcmp(text, "-") && (array_is_named(text) || access(text, F_OK) == 0);
+}
+
+static vyre_status missing_at(const char *name, const char *path, vyre_error *error) {
+  return error_set(error, VYRE_ERROR_BINDING,
+                   "`%.200s` is a file, and a file is named with `@`. Fix: did you mean "
+                   "`%s=@%.200s`?",
+                   path, name, path);
+}
+
 static vyre_status bind_buffer(bindings *b, uint32_t index, const char *text, vyre_error *error) {
   named_buffer *buf = &b->buffers[index];
   vyre_status status = spec_parse(text, &buf->spec, error);
@@ -262,9 +315,11 @@ static vyre_status bind_buffer(bindings *b, uint32_t index, const char *text, vy
         "`local:BYTES` is for workgroup-shared kernel arguments, and `%s` is a buffer. "
         "Fix: use a generator such as `%s=zeros:1024`",
         buf->info.name, buf->info.name);
-  if (buf->spec.kind == SPEC_LITERAL)
+  if (buf->spec.kind == SPEC_LITERAL) {
+    if (is_path(text)) return missing_at(buf->info.name, text, error);
     buf->spec.count = spec_list_count(&buf->spec);
-  else if (!buf->spec.has_count) {
+  }
+  if (buf->spec.kind != SPEC_LITERAL && !buf->spec.has_count) {
     if (buf->info.has_length) return VYRE_OK;
     return error_set(
         error, VYRE_ERROR_BINDING,

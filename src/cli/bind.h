@@ -34,7 +34,9 @@ typedef struct bindings {
 vyre_status bind_words(const vyre_program *program, char **words, size_t word_count,
                        const uint64_t *grid, uint32_t grid_count, bindings *out, vyre_error *error);
 void bind_free(bindings *b);
-// The axes of a buffer: those of an image, with its channels last, or one. Returns how many.
+// The axes of a buffer: those of an image, with its channels last; those that it was given with;
+// those of inputs that have as many elements, or as many rows and columns; or one. Returns how
+// many.
 uint32_t bind_shape(const bindings *b, const named_buffer *buf, uint64_t shape[SPEC_MOST_AXES]);
 // The buffer of printf; NULL when the program has none. It need not be given.
 named_buffer *bind_printf(bindings *b);

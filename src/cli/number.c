@@ -24,6 +24,52 @@ bool number_read_u64(const char *text, const char **end, uint64_t *out) {
   return true;
 }
 
+// The power of ten or two that follows a number: *ten decimal places, *two times 1024.
+static const char *read_scale(const char *p, int *ten, int *two) {
+  static const char letters[] = "kMG";
+  *ten = *two = 0;
+  if (*p == 'e' || *p == 'E') {
+    const char *digits = p + 1 + (p[1] == '+');
+    if (!ascii_is_digit(*digits)) return p;
+    for (p = digits; ascii_is_digit(*p); p++)
+      if (*ten < 100) *ten = 10 * *ten + (*p - '0');
+    return p;
+  }
+  const char *letter = *p ? strchr(letters, *p == 'K' ? 'k' : *p) : NULL;
+  if (!letter) return p;
+  int power = 1 + (int)(letter - letters);
+  if (p[1] == 'i') *two = power;
+  if (p[1] != 'i') *ten = 3 * power;
+  return p + 1 + (p[1] == 'i');
+}
+
+bool number_read_count(const char *text, const char **end, uint64_t *out) {
+  const char *p;
+  if (!number_read_u64(text, &p, out)) return false;
+  *end = p;
+  if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) return true;
+  const char *fraction = *p == '.' ? p + 1 : p;
+  for (p = fraction; fraction > *end && ascii_is_digit(*p);) p++;
+  int places = (int)(p - fraction), ten, two;
+  const char *behind = read_scale(p, &ten, &two);
+  if (behind == p) return true; // a plain number; what follows is not ours
+  if (fraction > *end && (!places || two)) return false;
+  for (const char *at = fraction; at < p && ten > 0; at++, ten--)
+    if (__builtin_mul_overflow(*out, 10u, out) ||
+        __builtin_add_overflow(*out, (unsigned)(*at - '0'), out))
+      return false;
+    else
+      places--;
+  for (; places > 0; places--)
+    if (p[-places] != '0') return false; // a part of one
+  for (; ten > 0 && *out; ten--)
+    if (__builtin_mul_overflow(*out, 10u, out)) return false;
+  for (; two > 0; two--)
+    if (__builtin_mul_overflow(*out, 1024u, out)) return false;
+  *end = behind;
+  return true;
+}
+
 static bool is_signed(vyre_type type) {
   return type == VYRE_I8 || type == VYRE_I16 || type == VYRE_I32 || type == VYRE_I64;
 }

@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/args.h"
+#include "cli/array_file.h"
 #include "cli/bind.h"
 #include "cli/load.h"
-#include "cli/npy.h"
 #include "cli/number.h"
 #include "cli/run_check.h"
 #include "cli/show.h"
@@ -54,7 +54,7 @@ static const args_option run_options[] = {
     {'g', "grid", "extents such as 640,480"},
     {'w', "workgroup", "extents such as 64,1,1"},
     {'b', "backend", "an id that `vyre devices` lists"},
-    {'o', "out", "NAME=FILE.npy"},
+    {'o', "out", "NAME=FILE"},
     {'p', "print", "NAME or NAME:COUNT"},
     {'R', "repeat", "a number of runs"},
     {'T', "timeout", "seconds"},
@@ -73,7 +73,7 @@ static bool read_out(const args *a, output *out) {
   char *equals = strchr(a->value, '=');
   *out = (output){.name = a->value, .path = equals ? equals + 1 : NULL};
   if (!equals || equals == a->value || !equals[1]) {
-    cli_usage(a->cli, "--out wants NAME=FILE.npy, not `%s`. Fix: write it like `--out y=y.npy`",
+    cli_usage(a->cli, "--out wants NAME=FILE, not `%s`. Fix: write it like `--out y=y.npy`",
               a->value);
     return false;
   }
@@ -87,9 +87,12 @@ static bool read_print(const args *a, output *out) {
   if (!colon) return true;
   *colon = 0;
   const char *end;
-  if (number_read_u64(colon + 1, &end, &out->count) && !*end) return true;
+  out->count = UINT64_MAX;
+  if (!strcmp(colon + 1, "all")) return true;
+  if (number_read_count(colon + 1, &end, &out->count) && !*end) return true;
   cli_usage(a->cli,
-            "--print wants NAME:COUNT, not `%s:%s`. Fix: write it like `--print y:16`",
+            "--print wants NAME:COUNT, not `%s:%s`. Fix: write it like `--print y:16` or "
+            "`--print y:all`",
             a->value, colon + 1);
   return false;
 }
@@ -337,8 +340,8 @@ static vyre_status give_output(bindings *b, const output *out, json_t *json, vyr
   if (out->path) {
     uint64_t shape[SPEC_MOST_AXES];
     uint32_t rank = bind_shape(b, buf, shape);
-    vyre_status status = npy_write(out->path, buf->info.type, rank, shape, buf->data, error);
-    if (status == VYRE_OK && !json)
+    vyre_status status = array_write(out->path, buf->info.type, rank, shape, buf->data, error);
+    if (status == VYRE_OK && !json && strcmp(out->path, "-"))
       printf("%s: %s[%" PRIu64 "] written to %s\n", out->name, type, buf->count, out->path);
     return status;
   }
@@ -478,6 +481,8 @@ const command run_command = {
     "\n"
     "  SPEC of a parameter    2.5, -7, 0xff, nan, inf, true\n"
     "  SPEC of a buffer       @x.npy          a file that numpy.save wrote\n"
+    "                         @x.png          an image: u8, or f32 from 0 to 1\n"
+    "                         @x.csv          numbers, a line for each row; @- is standard input\n"
     "                         1,2,3           these elements\n"
     "                         zeros:N ones:N  N elements that are 0, or 1\n"
     "                         iota:N          0, 1, 2, ...\n"
@@ -487,11 +492,12 @@ const command run_command = {
     "                         local:BYTES     room for a workgroup-shared argument (OpenCL C)\n"
     "                         image:FORMAT    how an image stores pixels (OpenCL C): rgba_f32\n"
     "                         sampler:WORDS   an argument that is one (OpenCL C): linear:clamp\n"
+    "                         N may be 1e6, 1M (a million) or 1Mi (1024 x 1024)\n"
     "                         N may be left out where the program declares the length, and be\n"
     "                         the shape of an image: 480x640x4\n"
     "\n"
     "options:\n"
-    "  -p, --print NAME[:COUNT]   print elements of a buffer (32)\n"
+    "  -p, --print NAME[:COUNT]   print elements of a buffer (32; NAME:all)\n"
     "  -o, --out NAME=FILE        write a buffer to a .npy, .png or .csv file, in the shape of "
     "what\n"
     "                             was read; NAME=- writes CSV to standard output\n"

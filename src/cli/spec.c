@@ -18,7 +18,7 @@ static const struct {
 };
 
 static bool take_number(const char **p, uint64_t *out) {
-  return **p == ':' && number_read_u64(*p + 1, p, out);
+  return **p == ':' && number_read_count(*p + 1, p, out);
 }
 
 // 480x640x4; false when that is no number of elements.
@@ -27,7 +27,7 @@ static bool take_count(const char **p, spec *out) {
   out->shape[0] = out->count;
   for (out->rank = 0; **p == 'x' && out->rank + 1 < SPEC_MOST_AXES;) {
     uint64_t *extent = &out->shape[++out->rank];
-    if (!number_read_u64(*p + 1, p, extent)) return false;
+    if (!number_read_count(*p + 1, p, extent)) return false;
     if (__builtin_mul_overflow(out->count, *extent, &out->count)) return false;
   }
   if (out->rank) out->rank++;

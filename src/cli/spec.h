@@ -3,7 +3,7 @@
 // The SPEC of `vyre run NAME=SPEC`: a literal, a file or a generator.
 //
 //   2.5, -7, 0xff, nan, true   a literal; for a buffer also a list: 1,2,3
-//   @x.npy                     a file
+//   @x.npy @x.csv @x.png       a file: see array_file.h
 //   zeros[:N] ones[:N]         N elements that are 0 or 1
 //   iota[:N]                   0, 1, 2, ...
 //   rand[:N[:SEED]]            the same numbers for the same seed, on every machine: floats uniform
@@ -11,7 +11,7 @@
 //   fill:V[:N]                 N times V
 //   local:BYTES                room in workgroup-shared memory
 //
-// N may be a product, 480x640x4: the shape of an image, rows first. N may be left out where the
+// N may be 1e6, 1M or 64Ki, and a product, 480x640x4: the shape of an image, rows first. N may be left out where the
 // program declares the buffer's length. Any thread.
 #ifndef VYRE_CLI_SPEC_H
 #define VYRE_CLI_SPEC_H
