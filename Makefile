@@ -64,6 +64,9 @@ prove: build ## prove the rules by which checks are left out (PROVE=--all: for m
 	@ninja -C $(BUILD) --quiet prove | sed '/no work to do/d'
 	@$(BUILD)/prove tests/proofs/lemmas.smt2 $(PROVE)
 
+report-look: build ## make a page of what vyre learned, and pictures of it in Chromium (build/report)
+	@scripts/report-look $(BUILD)/vyre build/report
+
 oclgrind: build ## compare the OpenCL C kernels of the tests with oclgrind, where it is installed
 	@tests/oclgrind $(BUILD)
 
@@ -113,5 +116,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench peers exhaustive prove oclgrind conform random random-vulkan fuzz \
+.PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind conform random random-vulkan fuzz \
   docs python wheel install uninstall format tidy clean

@@ -18,7 +18,7 @@ static const command *const commands[] = {
     &check_command,   &fmt_command,     &info_command,  &convert_command,
     &opt_command,     &compile_command, &run_command,   &devices_command,
     &conform_command, &certify_command, &tune_command,  &explain_command,
-    &profile_command, &cache_command,
+    &profile_command, &report_command,  &bench_command, &cache_command,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

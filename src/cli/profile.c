@@ -3,6 +3,7 @@
 #include "cli/args.h"
 #include "cli/measure.h"
 #include "cli/nearest.h"
+#include "cli/profile.h"
 #include "cli/show.h"
 #include "profile/store.h"
 
@@ -32,7 +33,7 @@ typedef struct showing {
   uint64_t shown;
 } showing;
 
-static json_t *line_json(const store_line *l) {
+json_t *profile_line_json(const store_line *l) {
   return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:b}", "kind", l->kind, "device",
                    cli_text(l->device), "subject", cli_text(l->subject), "detail",
                    cli_text(l->detail), "op", cli_text(l->op), "count", (json_int_t)l->count,
@@ -52,7 +53,7 @@ static bool show_line(void *context, const store_line *l) {
   if (s->wanted && strcmp(s->wanted, l->subject) && strcmp(s->wanted, l->op)) return true;
   s->shown++;
   if (s->list) {
-    json_array_append_new(s->list, line_json(l));
+    json_array_append_new(s->list, profile_line_json(l));
     return true;
   }
   printf("%-11s ", l->kind);
