@@ -5,11 +5,13 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/load.h"
+#include "cli/measure.h"
 #include "cli/trial_file.h"
 #include "conform/shrink.h"
 #include "conform/suite.h"
 
 #include <ftw.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,13 +176,18 @@ static suite_counts run_chunk(session *s, uint64_t chunk, uint64_t first, uint32
 static void run_random(session *s) {
   suite_counts n = {0};
   uint64_t start = clock_now_ns(), done = 0;
+  measure shown = {.cli = s->cli, .what = "random programs"};
   for (uint64_t chunk = 0; s->error->status == VYRE_OK; chunk++) {
+    double part = (double)(clock_now_ns() - start) / (double)(s->o->time_ns ? s->o->time_ns : 1);
+    double expected = s->o->time_ns ? (double)done / (part > 1e-6 ? part : 1) : (double)s->o->count;
+    if (!measure_goes_on(&shown, (uint32_t)done, (uint32_t)fmin(expected, UINT32_MAX))) break;
     uint64_t left = s->o->time_ns ? CHUNK : s->o->count - done;
     if (!left || (s->o->time_ns && clock_now_ns() - start > s->o->time_ns)) break;
     uint32_t count = left < CHUNK ? (uint32_t)left : CHUNK;
     add_counts(&n, run_chunk(s, chunk, s->o->seed + done, count));
     done += count;
   }
+  measure_clear_line(&shown);
   show_counts(s, "random", n);
 }
 
@@ -198,7 +205,7 @@ static json_t *session_json(const session *s) {
 }
 
 static bool wants(const options *o, const char *suite) {
-  return !o->suite || !strcmp(o->suite, suite);
+  return !measure_was_stopped() && (!o->suite || !strcmp(o->suite, suite));
 }
 
 // A part of the suites says nothing about the rest: what was known of it stays.
@@ -223,7 +230,8 @@ static void examine(session *s, json_t *list) {
   if (wants(s->o, "math")) run_table(s, "math", add_math);
   if (wants(s->o, "programs")) run_table(s, "programs", add_files);
   if (wants(s->o, "random")) run_random(s);
-  if (s->error->status == VYRE_OK) record(s);
+  // What was stopped says nothing about the rest.
+  if (s->error->status == VYRE_OK && !measure_was_stopped()) record(s);
   if (list) json_array_append_new(list, session_json(s));
   json_decref(s->suites);
   vec_free(&s->failures);
@@ -267,9 +275,11 @@ static int examine_all(const cli *c, const options *o) {
   vyre_error error = {0};
   if (read_files(o, &error) != VYRE_OK) return cli_error(c, &error);
   json_t *list = c->json ? json_array() : NULL;
+  measure_catch_stop();
   for (uint32_t i = 0; i < vyre_backend_count(); i++) {
     const char *id = vyre_backend_name(i);
     if (o->backend ? strcmp(o->backend, id) : backend_is_oracle(id)) continue;
+    if (measure_was_stopped()) break;
     vyre_status status = examine_backend(c, o, id, &total, list, &error);
     if (status == VYRE_OK) continue;
     bool is_missing = status == VYRE_ERROR_UNSUPPORTED && !o->backend;
@@ -280,12 +290,14 @@ static int examine_all(const cli *c, const options *o) {
     if (!c->json) printf("%s: not here: %s\n", id, error.message);
   }
   if (c->json)
-    cli_json(json_pack("{s:o, s:i, s:i, s:i}", "devices", list, "passed", (int)total.passed,
-                       "failed", (int)total.failed, "declined", (int)total.declined));
+    cli_json(json_pack("{s:o, s:i, s:i, s:i, s:b}", "devices", list, "passed", (int)total.passed,
+                       "failed", (int)total.failed, "declined", (int)total.declined, "stopped",
+                       measure_was_stopped()));
   else
     printf(total.declined ? "%u passed, %u failed, %u skipped\n" : "%u passed, %u failed\n",
            total.passed, total.failed, total.declined);
-  return total.failed ? EXIT_INPUT : EXIT_FINE;
+  if (!c->json && measure_was_stopped()) printf("stopped early: this is what was compared\n");
+  return total.failed ? EXIT_INPUT : measure_was_stopped() ? EXIT_STOPPED : EXIT_FINE;
 }
 
 static int replay(const cli *c, const options *o) {
@@ -315,7 +327,8 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
   return remove(path);
 }
 
-// Thousands of programs that nobody needs again: they stay out of the caches of vyre and of drivers.
+// Thousands of programs that nobody needs again: they stay out of the caches of vyre and of
+// drivers.
 static bool use_scratch_cache(char *folder) {
   setenv("VYRE_CACHE", "off", 1);
   if ((getenv("POCL_CACHE_DIR") && getenv("MESA_SHADER_CACHE_DIR")) || !mkdtemp(folder))
@@ -407,7 +420,8 @@ const command conform_command = {
     "  -r, --replay FOLDER   run one failure again\n"
     "      --json            the same as JSON\n"
     "\n"
-    "exit status: 0 all agree, 1 something differs, 3 the backend cannot be used\n"
+    "exit status: 0 all agree, 1 something differs, 3 the backend cannot be used, 130 stopped by\n"
+    "Ctrl-C, which shows what was compared\n"
     "\n"
     "examples:\n"
     "  vyre conform --backend opencl --count 2000\n"

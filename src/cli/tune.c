@@ -146,11 +146,14 @@ static vyre_status tune(measure *m, bool again, vyre_error *error) {
   }
   if (status == VYRE_OK && !count)
     status = error_set(error, VYRE_ERROR_UNSUPPORTED,
-                       "no backend could be tuned. Fix: see `vyre devices`");
+                       measure_was_stopped()
+                           ? "it was stopped before anything was measured. Fix: give it longer"
+                           : "no backend could be tuned. Fix: see `vyre devices`");
   if (status == VYRE_OK && list)
     cli_json(json_pack("{s:s, s:O, s:b}", "op", vyre_program_name(m->program.program), "tuned",
                        list, "stopped", measure_was_stopped()));
-  if (!list && measure_was_stopped()) printf("stopped early: decided with what there was\n");
+  if (status == VYRE_OK && !list && measure_was_stopped())
+    printf("stopped early: decided with what there was\n");
   json_decref(list);
   return status;
 }
