@@ -7,6 +7,10 @@
 //
 // Dispatches often come in a row, and to wake a sleeping thread takes longer than many of them: who
 // waits looks for a moment before it sleeps.
+//
+// A kernel likes to wake a thread where its waker runs, which is the one CPU that has work already:
+// measured on two, in half of the jobs the worker began when the caller had done it all. So workers
+// are kept off the CPU of the thread that calls.
 #include "base/pool.h"
 
 #include "base/clock.h"
@@ -35,7 +39,10 @@ typedef struct pool {
   pthread_cond_t has_job, has_left;
   job *jobs;
   uint32_t workers;
-  atomic_uint published; // jobs ever
+  pthread_t threads[POOL_MAX_THREADS]; // of the workers
+  int apart_from;                      // CPU that they are kept off; 0: none, else 1 more
+  uint64_t moved_ns;                   // when they were
+  atomic_uint published;               // jobs ever
 } pool;
 
 static pool the_pool = {
@@ -49,6 +56,7 @@ static pool the_pool = {
 // The child has none of the workers, and jobs of other threads are not its own.
 static void begin_anew(void) {
   the_pool.workers = 0;
+  the_pool.apart_from = 0;
   the_pool.jobs = NULL;
   pthread_mutex_init(&the_pool.lock, NULL);
   pthread_cond_init(&the_pool.has_job, NULL);
@@ -145,13 +153,33 @@ static void start_workers(pool *p, uint32_t wanted) {
     int failed = pthread_create(&thread, &attributes, run_worker, p);
     pthread_attr_destroy(&attributes);
     if (failed) return;
-    p->workers++;
+    p->threads[p->workers++] = thread;
+    p->apart_from = 0;
   }
+}
+
+// Callers on several CPUs in turn are followed now and then only.
+enum { MOVE_PAUSE_NS = 1000000 };
+
+static void keep_apart(pool *p) {
+  int cpu = sched_getcpu();
+  if (cpu < 0 || cpu >= CPU_SETSIZE || p->apart_from == cpu + 1) return;
+  uint64_t now = clock_now_ns();
+  if (p->apart_from && now - p->moved_ns < MOVE_PAUSE_NS) return;
+  cpu_set_t others;
+  if (sched_getaffinity(0, sizeof others, &others)) return;
+  CPU_CLR(cpu, &others);
+  if (!CPU_COUNT(&others)) return;
+  for (uint32_t i = 0; i < p->workers; i++)
+    (void)pthread_setaffinity_np(p->threads[i], sizeof others, &others);
+  p->apart_from = cpu + 1;
+  p->moved_ns = now;
 }
 
 static void publish(pool *p, job *j) {
   pthread_mutex_lock(&p->lock);
   start_workers(p, j->places);
+  keep_apart(p);
   j->next = p->jobs;
   p->jobs = j;
   atomic_fetch_add_explicit(&p->published, 1, memory_order_relaxed);
