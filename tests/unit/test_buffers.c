@@ -117,10 +117,10 @@ static const backend far = {.id = "far",
 // ---- a kernel -----------------------------------------------------------------------------------
 
 static const char text[] =
-    "program add(a: i32)\nbuffer x: i32[] read\ntransient t: i32[len(x)]\n"
-    "buffer y: i32[len(x)] readwrite\n"
-    "region before grid(len(x)) { t[global_id.x] = x[global_id.x] }\n"
-    "region main grid(len(x)) {\n  let i = global_id.x\n  y[i] = y[i] + a * t[i]\n}\n";
+    "program add(a: i32)\ntransient t: i32[1024]\ntransient u: i32[1024]\n"
+    "buffer x: i32[] read\nbuffer y: i32[len(x)] readwrite\n"
+    "region before grid(len(x)) {\n  let i = global_id.x\n  t[i] = x[i]\n  u[i] = a\n}\n"
+    "region main grid(len(x)) {\n  let i = global_id.x\n  y[i] = y[i] + u[i] * t[i]\n}\n";
 
 typedef struct fixture {
   vyre_runtime *rt;
