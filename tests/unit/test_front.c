@@ -84,6 +84,25 @@ static void offsets_are_parameters(void **state) {
   vyre_program_release(program);
 }
 
+// An axis that the grid does not have begins at 0, also the first of them.
+static void other_axes_have_no_offset(void **state) {
+  (void)state;
+  uint32_t out[8];
+  vyre_error error;
+  vyre_executable *executable;
+  vyre_program *program = make(ids, &(vyre_source_options){.has_offset_params = true, .rank = 1});
+  assert_int_equal(vyre_program_param_count(program), 3);
+  assert_int_equal(vyre_compile(program, "ref", NULL, &executable, &error), VYRE_OK);
+  vyre_scalar params[] = {{VYRE_U32, 3}, {VYRE_U32, 8}, {VYRE_U64, 50}};
+  vyre_span spans[] = {{out, sizeof out}};
+  vyre_dispatch_args args = {
+      .params = params, .param_count = 3, .buffers = spans, .buffer_count = 1};
+  assert_int_equal(vyre_dispatch(executable, &args, NULL, &error), VYRE_OK);
+  for (uint32_t i = 0; i < 8; i++) assert_int_equal(out[i], (50 + i) * 3);
+  vyre_executable_release(executable);
+  vyre_program_release(program);
+}
+
 // One buffer stands for arguments that overlap: a sum over a window is computed in place.
 static void aliases_share_a_buffer(void **state) {
   (void)state;
@@ -352,11 +371,12 @@ static void threads_read_at_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(offsets_move_the_ids),    cmocka_unit_test(offsets_are_parameters),
-      cmocka_unit_test(aliases_share_a_buffer),  cmocka_unit_test(everything_may_be_left_out),
-      cmocka_unit_test(languages_are_a_table),   cmocka_unit_test(kernels_are_listed),
-      cmocka_unit_test(mistakes_have_places),    cmocka_unit_test(threads_read_at_once),
-      cmocka_unit_test(children_may_be_ignored), cmocka_unit_test(all_are_made_at_once),
+      cmocka_unit_test(offsets_move_the_ids),       cmocka_unit_test(offsets_are_parameters),
+      cmocka_unit_test(other_axes_have_no_offset),  cmocka_unit_test(aliases_share_a_buffer),
+      cmocka_unit_test(everything_may_be_left_out), cmocka_unit_test(languages_are_a_table),
+      cmocka_unit_test(kernels_are_listed),         cmocka_unit_test(mistakes_have_places),
+      cmocka_unit_test(threads_read_at_once),       cmocka_unit_test(children_may_be_ignored),
+      cmocka_unit_test(all_are_made_at_once),
   };
   return cmocka_run_group_tests_name("front", tests, NULL, NULL);
 }
