@@ -334,6 +334,13 @@ VYRE_API vyre_status vyre_source_each(const char *language, const void *source, 
                                       void (*visit)(void *data, const vyre_source_result *result),
                                       void *data, vyre_error *error);
 
+/* Tells every mistake of a source (of a text at most 100, of other languages the first of each
+ * entry), each with its place and what to do. VYRE_OK when there is none; the error is the first. */
+VYRE_API vyre_status vyre_source_check(const char *language, const void *source, size_t size,
+                                       const char *name, const vyre_source_options *options,
+                                       void (*mistake)(void *data, const vyre_error *mistake),
+                                       void *data, vyre_error *error);
+
 /* A kernel that calls printf has one more buffer, `printf`, of u32: zeros when it is bound, as many
  * as there is to be room for. This is what was printed, in the order of invocations, freed with
  * vyre_free; *lost_words, which may be NULL, is about how many words found no room. */

@@ -11,7 +11,9 @@
 
 static const args_option check_options[] = {{'q', "quiet", NULL}, SOURCE_OPTIONS, {0, NULL, NULL}};
 
-static json_t *file_json(const char *path, const vyre_program *p, const vyre_error *error) {
+// `errors` are all of a file, where more than the first is known; taken.
+static json_t *file_json(const char *path, const vyre_program *p, const vyre_error *error,
+                         json_t *errors) {
   json_t *o = json_object();
   json_object_set_new(o, "file", cli_text(path));
   json_object_set_new(o, "ok", json_boolean(p != NULL));
@@ -20,6 +22,7 @@ static json_t *file_json(const char *path, const vyre_program *p, const vyre_err
     json_object_set_new(o, "regions", json_integer(vyre_program_region_count(p)));
   } else {
     json_object_set_new(o, "error", cli_error_json(error));
+    if (errors) json_object_set_new(o, "errors", errors);
   }
   return o;
 }
@@ -37,7 +40,7 @@ static void show_result(checking *k, const char *name, const vyre_program *p,
                         const vyre_error *error) {
   int now = p ? EXIT_FINE : cli_exit_code(error->status);
   if (k->files)
-    json_array_append_new(k->files, file_json(name, p, error));
+    json_array_append_new(k->files, file_json(name, p, error, NULL));
   else if (!p)
     cli_error(k->cli, error);
   else if (!k->is_quiet) {
@@ -49,11 +52,51 @@ static void show_result(checking *k, const char *name, const vyre_program *p,
   if (now > k->code) k->code = now;
 }
 
+typedef struct telling {
+  const checking *k;
+  json_t *errors; // NULL: print
+  unsigned count;
+} telling;
+
+static void tell(void *data, const vyre_error *mistake) {
+  telling *t = data;
+  t->count++;
+  if (t->errors)
+    json_array_append_new(t->errors, cli_error_json(mistake));
+  else
+    cli_error(t->k->cli, mistake);
+}
+
+// Every mistake of a source that is one program. False when it is to be shown in another way.
+static bool show_mistakes(checking *k, const source_words *words, const vyre_error *first) {
+  char *text = NULL;
+  size_t size;
+  vyre_error error;
+  bool is_known = !strcmp(load_language(k->path, words).name, "text") && strcmp(k->path, "-") != 0;
+  if (!is_known || access(k->path, F_OK) != 0 ||
+      file_read(k->path, LIMIT_SOURCE_BYTES, &text, &size, &error) != VYRE_OK)
+    return false;
+  telling t = {k, k->files ? json_array() : NULL, 0};
+  source_check("text", text, size, k->path, words, tell, &t, &error);
+  free(text);
+  if (!t.count) {
+    json_decref(t.errors);
+    return false;
+  }
+  if (k->files)
+    json_array_append_new(k->files, file_json(k->path, NULL, first, t.errors));
+  else if (t.count > 1)
+    fprintf(stderr, "%s: %u mistakes\n", k->path, t.count);
+  int now = cli_exit_code(first->status);
+  if (now > k->code) k->code = now;
+  return true;
+}
+
 static void check_file(checking *k, const source_words *words) {
   loaded l;
   vyre_error error;
   load_program(k->path, words, &l, &error);
-  show_result(k, k->path, l.program, &error);
+  if (l.program || !show_mistakes(k, words, &error)) show_result(k, k->path, l.program, &error);
   load_free(&l);
 }
 
@@ -122,8 +165,9 @@ const command check_command = {
     "usage: vyre check [-q] [--json] FILE[:KERNEL]...\n"
     "\n"
     "Reads each program (text or wire form, or OpenCL C; - is standard input) and verifies it. A\n"
-    "mistake is shown with its place, its rule (docs/IR.md lists them) and what to do. Of a .cl\n"
-    "file all kernels are checked.\n"
+    "mistake is shown with its place, its rule (docs/IR.md lists them) and what to do: all of a "
+    ".vyre\n"
+    "file (up to 100), the first of each kernel of a .cl file.\n"
     "\n"
     "options:\n"
     "  -q, --quiet   say nothing about files that are fine\n"

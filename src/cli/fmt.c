@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cli/args.h"
 #include "cli/load.h"
+#include "ir/text_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,10 @@ static vyre_status format_loaded(const loaded *l, const char *path, char **text,
         "`%s` is in wire form, which has one layout only. Fix: `vyre convert %s` shows "
         "it as text",
         path, path);
-  return vyre_program_print(l->program, text, size, error);
+  strbuf out = {0};
+  text_format(l->source, l->size, &out);
+  *text = strbuf_take(&out, size);
+  return *text ? VYRE_OK : error_out_of_memory(error);
 }
 
 // Formats one file. *changed tells whether its text differs from the formatted one.
@@ -97,11 +101,13 @@ static int run(cli *c, int argc, char **argv) {
 }
 
 const command fmt_command = {
-    "fmt", "lay a program's text out in the one canonical way",
+    "fmt", "lay a program's text out",
     "usage: vyre fmt [-w | --check] [--json] [FILE...]\n"
     "\n"
-    "Prints the programs (standard input when none is named) in canonical layout. Comments and\n"
-    "names stay.\n"
+    "Prints the programs (standard input when none is named) with the one indentation and "
+    "spacing.\n"
+    "What was written stays, comments and line breaks too; `vyre convert --to text` shows the\n"
+    "canonical text of a program instead, with all that is short taken apart.\n"
     "\n"
     "options:\n"
     "  -w, --write   change the files instead of printing\n"

@@ -125,6 +125,19 @@ vyre_status source_each(const char *language, const char *text, size_t size, con
   return status;
 }
 
+vyre_status source_check(const char *language, const char *text, size_t size, const char *path,
+                         const source_words *words,
+                         void (*mistake)(void *data, const vyre_error *mistake), void *data,
+                         vyre_error *error) {
+  char *build = build_text(words);
+  if (!build) return error_out_of_memory(error);
+  vyre_source_options options = options_of(words, NULL, build);
+  vyre_status status =
+      vyre_source_check(language, text, size, path, &options, mistake, data, error);
+  free(build);
+  return status;
+}
+
 vyre_status source_load(const char *language, const char *text, size_t size, const char *path,
                         const char *entry, const source_words *words, vyre_program **out,
                         vyre_error *error) {

@@ -35,7 +35,8 @@ enum { SOURCE_WORKGROUP = 'W', SOURCE_LANGUAGE = 'Y' };
 #define SOURCE_HELP                                                                                \
   "of the source:\n"                                                                               \
   "      --language NAME         where FILE's name does not say: text, wire, opencl\n"             \
-  "  -DNAME=VALUE                of the text form: the value of a tunable\n"                       \
+  "  -DNAME=VALUE -Idir          of the text form: the value of a tunable, where files are "       \
+  "included\n"                                                                                     \
   "of OpenCL C:\n"                                                                                 \
   "  -DNAME=VALUE -Idir -cl-...  options of its compiler\n"                                        \
   "  NAME=local:BYTES            room for an argument in local memory\n"                           \
@@ -55,6 +56,11 @@ vyre_status source_each(const char *language, const char *text, size_t size, con
                         const source_words *words,
                         void (*visit)(void *data, const vyre_source_result *result), void *data,
                         vyre_error *error);
+// As vyre_source_check.
+vyre_status source_check(const char *language, const char *text, size_t size, const char *path,
+                         const source_words *words,
+                         void (*mistake)(void *data, const vyre_error *mistake), void *data,
+                         vyre_error *error);
 vyre_status source_load(const char *language, const char *text, size_t size, const char *path,
                         const char *entry, const source_words *words, vyre_program **out,
                         vyre_error *error);

@@ -170,6 +170,48 @@ vyre_status vyre_source_each(const char *language, const void *text, size_t size
   return found->each(&source, &all, visit, data, error);
 }
 
+typedef struct checking {
+  front_mistake *mistake;
+  void *data;
+  vyre_error *error; // the first
+  vyre_status status;
+} checking;
+
+static void tell_first(checking *c, const vyre_error *mistake) {
+  if (c->status == VYRE_OK && c->error) *c->error = *mistake;
+  if (c->status == VYRE_OK) c->status = mistake->status;
+  c->mistake(c->data, mistake);
+}
+
+static void check_entry(void *data, const vyre_source_result *result) {
+  if (result->error) tell_first(data, result->error);
+}
+
+vyre_status vyre_source_check(const char *language, const void *text, size_t size, const char *name,
+                              const vyre_source_options *options,
+                              void (*mistake)(void *data, const vyre_error *mistake), void *data,
+                              vyre_error *error) {
+  FPENV_SCOPE;
+  if (!mistake)
+    return error_set(error, VYRE_ERROR_ARGUMENT, "`mistake` is NULL. Fix: pass a function");
+  if (check_options(options, error) != VYRE_OK) return VYRE_ERROR_ARGUMENT;
+  front_source source;
+  const front_language *found = NULL;
+  vyre_status status = begin(language, text, size, name, &source, &found, error);
+  if (status != VYRE_OK) return status;
+  static const vyre_source_options none = {0};
+  vyre_source_options all = options ? *options : none;
+  if (found->check) return found->check(&source, &all, mistake, data, error);
+  checking c = {mistake, data, error, VYRE_OK};
+  vyre_error own;
+  if (found->each && !all.entry)
+    status = found->each(&source, &all, check_entry, &c, &own);
+  else
+    status = visit_only(found, &source, &all, check_entry, &c);
+  if (status != VYRE_OK && c.status == VYRE_OK) tell_first(&c, &own);
+  return c.status;
+}
+
 vyre_status vyre_source_entries(const char *language, const void *text, size_t size,
                                 const char *name, const char *build_options,
                                 vyre_source_entry **out, uint32_t *count, vyre_error *error) {

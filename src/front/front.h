@@ -16,6 +16,8 @@ typedef struct front_source { // borrowed
 
 typedef void front_visit(void *data, const vyre_source_result *result);
 
+typedef void front_mistake(void *data, const vyre_error *mistake);
+
 typedef struct front_language {
   vyre_language_info info;
   int first_byte; // that no source of another language begins with; -1: there is none
@@ -34,6 +36,9 @@ typedef struct front_language {
   // has none.
   vyre_status (*preprocess)(const front_source *source, const char *build_options, char **out,
                             size_t *size, vyre_error *error);
+  // Tells every mistake of a source; the error is the first. NULL where one ends the reading.
+  vyre_status (*check)(const front_source *source, const vyre_source_options *options,
+                       front_mistake *mistake, void *data, vyre_error *error);
 } front_language;
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads the records of printf (front/print.h) and formats them as OpenCL C says. The buffer is what
+// Reads the records of printf (ir/print_layout.h) and formats them as OpenCL C says. The buffer is what
 // a kernel left there: nothing in it is trusted.
-#include "front/print.h"
+#include "ir/print_layout.h"
 
 #include "base/error.h"
 #include "base/fpenv.h"

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "ir/limits.h"
+#include "ir/verify.h"
 
 #include <string.h>
 
@@ -803,6 +804,44 @@ vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, 
     status = program_freeze(b->program, &fault, error);
     if (offset) *offset = place_of(b->program, fault).offset;
   }
+  if (status == VYRE_OK) {
+    *out = b->program;
+    b->program = NULL;
+  }
+  clear(b);
+  return status;
+}
+
+typedef struct each_fault {
+  const vyre_program *program;
+  builder_visit *visit;
+  void *data;
+} each_fault;
+
+static void visit_fault(void *data, uint32_t fault, const vyre_error *error) {
+  const each_fault *f = data;
+  f->visit(f->data, place_of(f->program, fault).offset, error);
+}
+
+vyre_status builder_finish_each(vyre_builder *b, vyre_program **out, bool is_partial,
+                                builder_visit *visit, void *data, vyre_error *error) {
+  uint32_t fault = 0, told = 0;
+  bool is_open = b->section == IN_GRID || b->section == IN_BODY;
+  *out = NULL;
+  if (is_open && !builder_status(b)) // of a text that ends too early, which was told
+    builder_fail(b, VYRE_ERROR_SYNTAX, "the last region is not ended. Fix: close its brace");
+  if (builder_is_usable(b) && !fill_program(b)) builder_fail_memory(b);
+  vyre_status status = builder_status(b);
+  size_t offset = b->place.offset;
+  if (status != VYRE_OK) {
+    *error = b->first_error;
+  } else {
+    each_fault f = {b->program, visit, data};
+    status = program_freeze(b->program, &fault, error);
+    if (status != VYRE_OK) offset = place_of(b->program, fault).offset;
+    if (status == VYRE_ERROR_VERIFY) told = verify_each(b->program, visit_fault, &f);
+  }
+  if (status != VYRE_OK && !told && !is_partial) visit(data, offset, error);
   if (status == VYRE_OK) {
     *out = b->program;
     b->program = NULL;

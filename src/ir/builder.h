@@ -80,4 +80,10 @@ void builder_comment(vyre_builder *b, uint32_t kind, uint32_t anchor, const char
 // builder_at gave for the operation or declaration at fault, 0 when there is none.
 vyre_status builder_finish(vyre_builder *b, vyre_program **out, size_t *offset, vyre_error *error);
 
+// The same, telling every operation at fault and not only the first. `is_partial`: what is built is
+// not whole, and only operations are looked at. The error is the first fault.
+typedef void builder_visit(void *data, size_t offset, const vyre_error *fault);
+vyre_status builder_finish_each(vyre_builder *b, vyre_program **out, bool is_partial,
+                                builder_visit *visit, void *data, vyre_error *error);
+
 #endif

@@ -22,6 +22,11 @@ enum {
   LIMIT_FAST_ULP = 1 << 20,      // ULP that fast arithmetic may be off
   LIMIT_TUNABLES = 32,           // tunables
   LIMIT_TUNABLE_VALUES = 256,    // values of one
+  LIMIT_CALLS = 32,              // functions of the text form that are open in one another
+  LIMIT_INLINED = 1 << 16,       // calls of them in a text
+  LIMIT_INLINED_BYTES = 1 << 24, // of the bodies that these calls read
+  LIMIT_INCLUDES = 16,           // included files that are open in one another
+  LIMIT_SOURCES = 256,           // included files
   LIMIT_TERMS = 64,              // numbers, tunables and operations in a formula of them
 };
 

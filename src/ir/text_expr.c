@@ -2,13 +2,13 @@
 //
 // Expressions are read by operator precedence with an explicit stack (`opens`) into nodes in the
 // order of evaluation, which is the order of operations in the program. A statement adds itself as
-// the last node. Numbers without a suffix then get their types: while nodes are made, a type known
-// in one operand becomes the type of the group; once all are there, one walk backwards, from users
-// to operands, hands the types down to what is still unknown. Only then are the nodes built.
+// the last node.
 #include "ir/text_parser.h"
 
 #include "ir/limits.h"
-#include "ir/tunable.h"
+#include "ir/text_names.h"
+
+#include <string.h>
 
 typedef struct operator_info {
   vyre_op op;
@@ -27,82 +27,37 @@ static const operator_info operators[] = {
     [TOKEN_AND_AND] = {VYRE_OP_AND, VYRE_BOOL}, [TOKEN_OR_OR] = {VYRE_OP_OR, VYRE_BOOL},
 };
 
-// ---- nodes --------------------------------------------------------------------------------------
+// ---- operands that were read
+// ---------------------------------------------------------------------
 
-void expression_begin(parser *p) {
-  p->nodes.count = p->operands.count = p->opens.count = 0;
-  p->nesting = p->brackets = 0;
+static bool push_operand(parser *p, const operand *o) {
+  return vec_push(&p->expr.operands, *o) || parser_fail_memory(p);
 }
 
-static bool add_node(parser *p, node n) {
-  if (!vec_push(&p->nodes, n) || !vec_push(&p->operands, (uint32_t)p->nodes.count - 1))
-    return parser_fail_memory(p);
-  return true;
-}
-
-// The type of the operands that share one, as far as it is known.
-static vyre_type group_type(const parser *p, const inst *in) {
-  const op_info *info = &op_table[in->op];
-  for (int k = 0; k < info->operand_count; k++) {
-    if (text_slot_demand((vyre_op)in->op, k) != DEMAND_GROUP || in->arg[k] == UINT32_MAX) continue;
-    vyre_type type = (vyre_type)p->nodes.at[in->arg[k]].type;
-    if (type != VYRE_VOID) return type;
-  }
-  return VYRE_VOID;
-}
-
-static vyre_type known_type(const parser *p, const inst *in, vyre_type element) {
-  if (text_result_in_group((vyre_op)in->op)) return group_type(p, in);
-  switch ((op_rule)op_table[in->op].rule) {
-  case RULE_EQUALITY:
-  case RULE_ORDER: return VYRE_BOOL;
-  case RULE_LEN:
-  case RULE_AXIS: return VYRE_U32;
-  case RULE_CONVERT:
-  case RULE_BITCAST: return (vyre_type)in->type;
-  case RULE_PARAM:
-  case RULE_GET:
-  case RULE_LOAD:
-  case RULE_ATOMIC: return element;
-  case RULE_NONE:
-  case RULES_IN_ONE_TYPE:
-  case RULE_SELECT:
-  case RULE_COPY:
-  case RULES_STATEMENT:
-  case RULES_LOWERED: break;
-  }
-  return VYRE_VOID;
-}
-
-bool expression_add(parser *p, const inst *in, vyre_type element, uint32_t offset) {
-  node n = {.kind = NODE_INST,
-            .type = (uint8_t)known_type(p, in, element),
-            .element = (uint8_t)element,
-            .offset = offset,
-            .in = *in};
-  const op_info *info = &op_table[in->op];
-  size_t taken = 0;
-  for (int k = 0; k < info->operand_count; k++)
-    taken += info->operands[k] == 'v' && in->arg[k] != UINT32_MAX;
-  p->operands.count -= taken;
-  return add_node(p, n);
+static bool push_single(parser *p, uint32_t node, uint32_t offset) {
+  return node != UINT32_MAX &&
+         push_operand(p, &(operand){.node = {node}, .lanes = 1, .offset = offset});
 }
 
 static bool add_operation(parser *p, vyre_op op, uint32_t arg, vyre_type type, uint32_t offset) {
-  return expression_add(p, &(inst){.op = (uint8_t)op, .arg = {arg}}, type, offset);
+  inst in = {.op = (uint8_t)op, .arg = {arg}};
+  return push_single(p, expression_node(p, &in, type, offset), offset);
 }
 
 static bool add_value(parser *p, ref value, vyre_type type, uint32_t offset) {
-  return add_node(
-      p, (node){.kind = NODE_VALUE, .type = (uint8_t)type, .offset = offset, .result = value});
+  return push_single(p, node_value(p, value, type, offset), offset);
+}
+
+static bool add_number(parser *p, const literal *l, bool is_negative, uint32_t offset) {
+  node n = {.kind = NODE_LITERAL, .type = l->suffix, .offset = offset, .literal = *l};
+  n.literal.is_negative = is_negative;
+  return push_single(p, node_add(p, &n), offset);
 }
 
 static bool add_literal(parser *p, bool is_negative, uint32_t offset) {
   literal l = p->token.literal;
-  l.is_negative = is_negative;
-  node n = {.kind = NODE_LITERAL, .type = l.suffix, .offset = offset, .literal = l};
   parser_next(p);
-  return add_node(p, n);
+  return add_number(p, &l, is_negative, offset);
 }
 
 // true, false, inf_f32, nan_f32
@@ -116,46 +71,107 @@ static bool add_constant(parser *p, bool is_negative, uint32_t offset) {
   return value && add_value(p, value, type, offset);
 }
 
+static uint32_t lane_of(const operand *o, uint32_t lane) {
+  return o->node[o->lanes == 1 ? 0 : lane];
+}
+
+static bool expression_no_value(parser *p, uint32_t offset) {
+  return parser_fail(p, TEXT_P012, offset,
+                     "this function has no value. Fix: call it as a statement, or let it return "
+                     "one");
+}
+
+bool expression_each(parser *p, vyre_op op, const operand *args, uint32_t count, uint8_t sign,
+                     uint32_t offset, operand *out) {
+  uint8_t lanes = 1;
+  for (uint32_t k = 0; k < count; k++) {
+    if (!args[k].lanes) return expression_no_value(p, args[k].offset);
+    if (args[k].lanes > 1 && lanes > 1 && args[k].lanes != lanes)
+      return parser_fail(
+          p, TEXT_P057, offset,
+          "a vector of %u and one of %u meet. Fix: name the parts that are meant, as "
+          "in v.xy",
+          lanes, args[k].lanes);
+    if (args[k].lanes > 1) lanes = args[k].lanes;
+  }
+  *out = (operand){.lanes = lanes, .offset = offset};
+  for (uint32_t lane = 0; lane < lanes; lane++) {
+    inst in = {.op = (uint8_t)op};
+    for (uint32_t k = 0; k < count; k++) in.arg[k] = lane_of(&args[k], lane);
+    out->node[lane] = expression_node(p, &in, VYRE_VOID, offset);
+    if (out->node[lane] == UINT32_MAX) return false;
+    p->expr.nodes.at[out->node[lane]].sign = sign;
+  }
+  return true;
+}
+
+bool expression_place(parser *p, uint8_t lanes, uint32_t index, uint32_t offset,
+                      const uint8_t *wanted, uint32_t count, uint32_t *places) {
+  places[0] = index;
+  if (lanes == 1) return true;
+  expression_demand(p, index, VYRE_U32);
+  uint32_t base = node_op2(p, VYRE_OP_MUL, index, node_number(p, lanes, offset), offset);
+  if (base == UINT32_MAX) return false;
+  for (uint32_t k = 0; k < count; k++) {
+    places[k] = base;
+    if (wanted[k])
+      places[k] = node_op2(p, VYRE_OP_ADD, base, node_number(p, wanted[k], offset), offset);
+    if (places[k] == UINT32_MAX) return false;
+  }
+  return true;
+}
+
+static bool expression_load(parser *p, uint32_t mem, vyre_type type, uint8_t lanes, uint32_t index,
+                            uint32_t offset, operand *out) {
+  static const uint8_t all[MOST_LANES] = {0, 1, 2, 3};
+  uint32_t places[MOST_LANES];
+  *out = (operand){.lanes = lanes, .offset = offset};
+  if (!expression_place(p, lanes, index, offset, all, lanes, places)) return false;
+  for (uint32_t k = 0; k < lanes; k++) {
+    inst in = {.op = VYRE_OP_LOAD, .arg = {mem, places[k]}};
+    out->node[k] = expression_node(p, &in, type, offset);
+    if (out->node[k] == UINT32_MAX) return false;
+  }
+  return true;
+}
+
 // ---- operators ----------------------------------------------------------------------------------
 
 static bool push_open(parser *p, open o) {
-  if (o.kind != OPEN_BINARY && ++p->nesting > LIMIT_EXPRESSION)
+  if (o.kind != OPEN_BINARY && ++p->expr.nesting > LIMIT_EXPRESSION)
     return parser_fail(p, TEXT_P018, o.offset,
                        "an expression is nested more than %d deep. Fix: name a part of it with "
                        "`let`",
                        LIMIT_EXPRESSION);
-  p->brackets += o.kind >= OPEN_PAREN;
-  return vec_push(&p->opens, o) || parser_fail_memory(p);
+  p->expr.brackets += o.kind >= OPEN_PAREN;
+  return vec_push(&p->expr.opens, o) || parser_fail_memory(p);
 }
 
 static open *top_open(parser *p) {
-  return p->opens.count ? &p->opens.at[p->opens.count - 1] : NULL;
+  return p->expr.opens.count ? &p->expr.opens.at[p->expr.opens.count - 1] : NULL;
 }
 
 static open pop_open(parser *p) {
-  open o = p->opens.at[--p->opens.count];
-  p->nesting -= o.kind != OPEN_BINARY;
-  p->brackets -= o.kind >= OPEN_PAREN;
+  open o = p->expr.opens.at[--p->expr.opens.count];
+  p->expr.nesting -= o.kind != OPEN_BINARY;
+  p->expr.brackets -= o.kind >= OPEN_PAREN;
   return o;
 }
 
 // Builds the innermost operator from the operands read last.
 static bool reduce(parser *p) {
   open o = pop_open(p);
-  const uint32_t *top = p->operands.at + p->operands.count;
-  inst in = {.op = o.op};
-  if (o.kind == OPEN_UNARY)
-    in.arg[0] = top[-1];
-  else
-    in.arg[0] = top[-2], in.arg[1] = top[-1];
-  if (!expression_add(p, &in, VYRE_VOID, o.offset)) return false;
-  p->nodes.at[p->nodes.count - 1].sign = o.sign;
-  return true;
+  uint32_t count = o.kind == OPEN_UNARY ? 1 : o.kind == OPEN_BINARY ? 2 : 3;
+  operand made, args[3];
+  p->expr.operands.count -= count;
+  memcpy(args, p->expr.operands.at + p->expr.operands.count, count * sizeof *args);
+  return expression_each(p, (vyre_op)o.op, args, count, o.sign, o.offset, &made) &&
+         push_operand(p, &made);
 }
 
 // Builds all operators that bind at least as tightly; a bracket stops them.
 static bool reduce_down_to(parser *p, int binding) {
-  for (open *o; (o = top_open(p)) && o->kind <= OPEN_UNARY && o->binding >= binding;) {
+  for (open *o; (o = top_open(p)) && o->kind <= OPEN_OTHERWISE && o->binding >= binding;) {
     if (binding == BIND_COMPARISON && o->binding == BIND_COMPARISON)
       return parser_fail(p, TEXT_P017, p->token.offset,
                          "comparisons are chained. Fix: write both, as in a < b && b < c, or put "
@@ -180,27 +196,18 @@ static bool read_operator(parser *p) {
   return push_open(p, o);
 }
 
-// All arguments are read; for an atomic, `arguments` counts those after its element.
-static bool close_call(parser *p) {
-  open o = pop_open(p);
-  const op_info *info = &op_table[o.op];
-  bool is_atomic = op_is_atomic(o.op);
-  unsigned wanted = info->operand_count - is_atomic; // the element is one argument of two operands
-  if (o.arguments != wanted - is_atomic) {
-    const char *name =
-        o.op == VYRE_OP_CONVERT || o.op == VYRE_OP_BITCAST ? type_table[o.type].name : info->name;
-    return parser_fail(p, TEXT_P035, o.offset,
-                       "`%s%s` takes %u argument%s, and %u %s given. Fix: see the operation in "
-                       "docs/IR.md",
-                       o.op == VYRE_OP_BITCAST ? "as_" : "", name, wanted, wanted == 1 ? "" : "s",
-                       o.arguments + is_atomic, o.arguments + is_atomic == 1 ? "is" : "are");
-  }
-  bool has_type = o.op == VYRE_OP_CONVERT || o.op == VYRE_OP_BITCAST;
-  inst in = {.op = o.op, .type = has_type ? o.type : VYRE_VOID};
-  const uint32_t *top = p->operands.at + p->operands.count - wanted;
-  if (is_atomic) in.arg[0] = o.mem;
-  for (unsigned i = 0; i < wanted; i++) in.arg[i + is_atomic] = top[i];
-  return expression_add(p, &in, (vyre_type)o.type, o.offset);
+// `c ? a : b` binds less than all else and goes from right to left.
+static bool read_question(parser *p) {
+  if (!reduce_down_to(p, 1)) return false;
+  open o = {.kind = OPEN_CONDITION, .op = VYRE_OP_SELECT, .offset = p->token.offset};
+  parser_next(p);
+  return push_open(p, o);
+}
+
+static bool read_colon(parser *p) {
+  top_open(p)->kind = OPEN_OTHERWISE;
+  parser_next(p);
+  return true;
 }
 
 // ---- operands -----------------------------------------------------------------------------------
@@ -211,29 +218,81 @@ static bool wrong_kind(parser *p, const symbol *s, uint32_t offset, const char *
                      s->size < 40 ? (int)s->size : 40, s->text, what, fix);
 }
 
+static bool add_vector(parser *p, const symbol *s, uint32_t offset) {
+  vector_parts parts = p->parts.at[s->at];
+  vyre_type type = (vyre_type)s->named_type;
+  operand made = {.lanes = s->named_lanes, .offset = offset};
+  for (uint32_t k = 0; k < made.lanes; k++) {
+    vyre_op op = parts.kind == NAME_VAR ? VYRE_OP_GET : VYRE_OP_PARAM;
+    inst in = {.op = (uint8_t)op, .arg = {parts.at[k]}};
+    made.node[k] = parts.kind == NAME_VALUE ? node_value(p, parts.at[k], type, offset)
+                                            : expression_node(p, &in, type, offset);
+    if (made.node[k] == UINT32_MAX) return false;
+  }
+  return push_operand(p, &made);
+}
+
+// `v.xz` where `v` is a vector: the lanes that it names.
+static bool add_swizzle(parser *p, uint32_t number, uint32_t offset) {
+  name_split split;
+  if (!name_swizzle(p, number, &split)) return parser_fail_unknown(p, TEXT_P030, number, offset);
+  const symbol *s = &p->symbols.list.at[split.symbol];
+  mark_use(p, split.symbol, offset);
+  vector_parts parts = p->parts.at[s->at];
+  vyre_type type = (vyre_type)s->named_type;
+  operand made = {.lanes = (uint8_t)split.count, .offset = offset};
+  for (uint32_t k = 0; k < split.count; k++) {
+    uint32_t at = parts.at[split.lanes[k]];
+    vyre_op op = parts.kind == NAME_VAR ? VYRE_OP_GET : VYRE_OP_PARAM;
+    inst in = {.op = (uint8_t)op, .arg = {at}};
+    made.node[k] = parts.kind == NAME_VALUE ? node_value(p, at, type, offset)
+                                            : expression_node(p, &in, type, offset);
+    if (made.node[k] == UINT32_MAX) return false;
+  }
+  return push_operand(p, &made);
+}
+
 static bool add_name(parser *p, uint32_t number, uint32_t offset) {
   const symbol *s = &p->symbols.list.at[number];
   vyre_type type = (vyre_type)s->named_type;
-  switch ((name_kind)s->kind) {
+  mark_use(p, number, offset);
+  switch (parser_named(p, s)) {
   case NAME_VALUE:
   case NAME_TUNABLE: return add_value(p, s->at, type, offset);
   case NAME_VAR: return add_operation(p, VYRE_OP_GET, s->at, type, offset);
   case NAME_PARAM: return add_operation(p, VYRE_OP_PARAM, s->at, type, offset);
+  case NAME_LITERAL: {
+    literal l = p->literals.at[s->at];
+    return add_number(p, &l, l.is_negative, offset);
+  }
+  case NAME_VECTOR: return add_vector(p, s, offset);
   case NAME_MEMORY:
     return wrong_kind(p, s, offset, "a buffer or array, not a value",
                       "name an element, as in x[i]");
+  case NAME_BROKEN: return parser_fail_quietly(p);
   case NAME_NONE: break;
   }
-  return parser_fail_unknown(p, TEXT_P030, number, offset);
+  return add_swizzle(p, number, offset);
 }
 
 // `x[` of a load, and of an atomic's element.
 static bool open_element(parser *p, uint32_t number, uint32_t offset, open_kind kind) {
   const symbol *s = &p->symbols.list.at[number];
-  if (s->kind == NAME_NONE) return parser_fail_unknown(p, TEXT_P030, number, offset);
-  if (s->kind != NAME_MEMORY)
-    return wrong_kind(p, s, offset, "not a buffer or array", "remove the index");
-  open o = {.kind = (uint8_t)kind, .type = s->named_type, .offset = offset, .mem = s->at};
+  name_kind named = parser_named(p, s);
+  mark_use(p, number, offset);
+  if (named == NAME_NONE) return parser_fail_unknown(p, TEXT_P030, number, offset);
+  if (named == NAME_BROKEN) return parser_fail_quietly(p);
+  if (named != NAME_MEMORY)
+    return wrong_kind(p, s, offset, "not a buffer or array",
+                      named == NAME_VECTOR ? "name a part, as in v.x" : "remove the index");
+  if (kind == OPEN_ELEMENT && s->named_lanes > 1)
+    return wrong_kind(p, s, offset, "made of vectors, and atomics work on single numbers",
+                      "declare it with single numbers");
+  open o = {.kind = (uint8_t)kind,
+            .type = s->named_type,
+            .lanes = s->named_lanes,
+            .offset = offset,
+            .mem = s->at};
   parser_next(p);
   return push_open(p, o);
 }
@@ -254,7 +313,13 @@ static bool scan_buffers(parser *p) {
     if (w == WORD_REGION) break;
     if (w != WORD_BUFFER && w != WORD_TRANSIENT) continue;
     parser_next(p);
-    if (p->token.kind == TOKEN_WORD) p->symbols.list.at[p->token.symbol].buffer = ++number;
+    if (p->token.kind != TOKEN_WORD) continue;
+    uint32_t found = p->token.symbol;
+    p->symbols.list.at[found].buffer = ++number;
+    parser_next(p);
+    if (p->token.kind == TOKEN_COLON) parser_next(p);
+    if (p->token.kind == TOKEN_WORD)
+      p->symbols.list.at[found].buffer_lanes = parser_symbol(p)->lanes;
   }
   p->at = at;
   p->read_end = read_end;
@@ -263,37 +328,77 @@ static bool scan_buffers(parser *p) {
   return p->status == VYRE_OK;
 }
 
+// A buffer of vectors has a third, say, of the numbers that it is made of.
+static bool add_length(parser *p, uint32_t buffer, uint8_t lanes, uint32_t offset) {
+  if (lanes <= 1) return add_operation(p, VYRE_OP_LEN, mem_index(buffer), VYRE_U32, offset);
+  inst in = {.op = VYRE_OP_LEN, .arg = {mem_index(buffer)}};
+  uint32_t length = expression_node(p, &in, VYRE_U32, offset);
+  uint32_t count = node_number(p, lanes, offset);
+  return push_single(p, node_op2(p, VYRE_OP_DIV, length, count, offset), offset);
+}
+
 static bool read_len(parser *p, uint32_t offset) {
   parser_skip_newlines(p);
   if (p->token.kind != TOKEN_WORD)
     return parser_fail_expected(p, "the name of a buffer", "write one, as in len(x)");
   uint32_t number = p->token.symbol, at = p->token.offset;
   const symbol *s = &p->symbols.list.at[number];
-  bool is_header = p->in_header && s->kind == NAME_NONE;
+  mark_use(p, number, at);
+  bool is_header = p->in_header && parser_named(p, s) == NAME_NONE;
   if (is_header && !scan_buffers(p)) return false;
   s = &p->symbols.list.at[number];
-  uint32_t buffer = s->kind == NAME_MEMORY ? s->at : MEM_REF(MEM_BUFFER, s->buffer - 1);
-  if (s->kind == NAME_NONE && !(is_header && s->buffer))
+  name_kind named = parser_named(p, s);
+  uint8_t lanes = named == NAME_MEMORY ? s->named_lanes : s->buffer_lanes;
+  uint32_t buffer = named == NAME_MEMORY ? s->at : MEM_REF(MEM_BUFFER, s->buffer - 1);
+  if (named == NAME_BROKEN) return parser_fail_quietly(p);
+  if (named == NAME_NONE && !(is_header && s->buffer))
     return parser_fail_unknown(p, TEXT_P030, number, at);
-  if ((s->kind != NAME_MEMORY && s->kind != NAME_NONE) || mem_space(buffer) != MEM_BUFFER)
+  if ((named != NAME_MEMORY && named != NAME_NONE) || mem_space(buffer) != MEM_BUFFER)
     return wrong_kind(p, s, at, "not a buffer", "write the number; an array's length is known");
   parser_next(p);
   parser_skip_newlines(p);
-  if (!parser_expect(p, TOKEN_RPAREN, "`)`")) return false;
-  return add_operation(p, VYRE_OP_LEN, mem_index(buffer), VYRE_U32, offset);
+  return parser_expect(p, TOKEN_RPAREN, "`)`") && add_length(p, buffer, lanes, offset);
+}
+
+// At the first argument, or behind a comma: one that is a buffer or array is read here.
+static bool read_memory_argument(parser *p, bool *needs_operand) {
+  const open *o = top_open(p);
+  bool is_taken = false;
+  if (!o || o->kind != OPEN_FUNCTION) return true;
+  if (!function_memory_argument(p, o->mem, o->arguments, &is_taken)) return false;
+  if (is_taken) *needs_operand = false;
+  return true;
 }
 
 // After `name(`. *needs_operand says what is to be read next.
 static bool open_call(parser *p, uint32_t number, uint32_t offset, bool *needs_operand) {
   parser_next(p);
+  uint32_t function = 0;
   const symbol *s = &p->symbols.list.at[number];
   vyre_op op = (vyre_op)s->function;
-  if (op == VYRE_OP_NONE) return parser_fail_unknown(p, TEXT_P034, number, offset);
-  *needs_operand = op != VYRE_OP_LEN;
-  if (op == VYRE_OP_LEN) return read_len(p, offset);
-  if (!push_open(p,
-                 (open){.kind = OPEN_CALL, .op = (uint8_t)op, .type = s->type, .offset = offset}))
-    return false;
+  bool is_function = function_find(p, number, &function);
+  if (op == VYRE_OP_NONE && !s->sugar && !is_function)
+    return parser_fail_unknown(p, TEXT_P034, number, offset);
+  *needs_operand = is_function || op != VYRE_OP_LEN;
+  if (!*needs_operand) return read_len(p, offset);
+  open o = {.kind = OPEN_CALL,
+            .op = (uint8_t)op,
+            .type = s->type,
+            .lanes = s->lanes,
+            .offset = offset,
+            .mem = function};
+  if (is_function) {
+    o.kind = OPEN_FUNCTION;
+  } else if (op == VYRE_OP_NONE) {
+    o.kind = OPEN_SUGAR;
+    o.op = s->sugar;
+  }
+  if (!push_open(p, o)) return false;
+  if (is_function) {
+    mark_call(p, function, offset);
+    parser_skip_newlines(p);
+    return read_memory_argument(p, needs_operand);
+  }
   if (!op_is_atomic(op)) return true;
   parser_skip_newlines(p);
   if (p->token.kind != TOKEN_WORD || parser_peek(p) != '[')
@@ -361,7 +466,10 @@ static bool read_operand(parser *p, bool *needs_operand) {
     parser_next(p);
     return push_open(p, (open){.kind = OPEN_PAREN, .offset = offset});
   case TOKEN_RPAREN: // f(): the message says how many arguments are missing
-    if (o && o->kind == OPEN_CALL && !o->arguments) return close_call(p);
+    if (o && o->kind >= OPEN_CALL && o->kind <= OPEN_FUNCTION && !o->arguments) {
+      if (o->kind == OPEN_FUNCTION) parser_next(p);
+      return call_close(p);
+    }
     break;
   default: break;
   }
@@ -373,13 +481,26 @@ static bool read_operand(parser *p, bool *needs_operand) {
 
 // ---- brackets -----------------------------------------------------------------------------------
 
+bool expression_single(parser *p, const operand *o) {
+  if (!o->lanes) return expression_no_value(p, o->offset);
+  return o->lanes == 1 ||
+         parser_fail(p, TEXT_P057, o->offset,
+                     "a vector stands where a single number is needed. Fix: name a part of it, as "
+                     "in v.x");
+}
+
 // `]`: a load, or the element of an atomic, whose other arguments follow.
 static bool close_element(parser *p, bool *needs_operand) {
   open o = pop_open(p);
+  const operand *index = &p->expr.operands.at[p->expr.operands.count - 1];
+  if (!expression_single(p, index)) return false;
+  uint32_t at = index->node[0];
   parser_next(p);
   if (o.kind == OPEN_INDEX) {
-    inst in = {.op = VYRE_OP_LOAD, .arg = {o.mem, p->operands.at[p->operands.count - 1]}};
-    return expression_add(p, &in, (vyre_type)o.type, o.offset);
+    operand made;
+    p->expr.operands.count--;
+    return expression_load(p, o.mem, (vyre_type)o.type, o.lanes, at, o.offset, &made) &&
+           push_operand(p, &made);
   }
   open *call = top_open(p);
   call->mem = o.mem;
@@ -395,212 +516,91 @@ static bool close_element(parser *p, bool *needs_operand) {
 static bool close_bracket(parser *p, bool *needs_operand) {
   open *o = top_open(p);
   token_kind kind = p->token.kind;
+  bool is_call = o->kind >= OPEN_CALL && o->kind <= OPEN_FUNCTION;
+  if (o->kind == OPEN_CONDITION) {
+    if (kind != TOKEN_COLON)
+      return parser_fail_expected(p, "`:`", "write both values, as in c ? a : b");
+    *needs_operand = true;
+    return read_colon(p);
+  }
   if (kind == TOKEN_RBRACKET && o->kind >= OPEN_INDEX) return close_element(p, needs_operand);
   if (kind == TOKEN_RPAREN && o->kind == OPEN_PAREN) {
     pop_open(p);
     parser_next(p);
     return true;
   }
-  if (o->kind == OPEN_CALL && kind == TOKEN_COMMA) {
+  if (is_call && kind == TOKEN_COMMA) {
     o->arguments++;
     *needs_operand = true;
     parser_next(p);
-    return true;
+    parser_skip_newlines(p);
+    return read_memory_argument(p, needs_operand);
   }
-  if (o->kind == OPEN_CALL && kind == TOKEN_RPAREN) {
+  if (is_call && kind == TOKEN_RPAREN) {
     o->arguments++;
     parser_next(p);
-    return close_call(p);
+    return call_close(p);
   }
   return parser_fail_expected(p, o->kind >= OPEN_INDEX ? "`]`" : "`)`",
                               "close what is open in this expression");
 }
 
-bool expression_read(parser *p, bool is_bracketed, uint32_t *root) {
-  *root = 0;
+// `.xy` behind a bracket.
+static bool read_member(parser *p) {
+  uint8_t lanes[MOST_LANES];
+  parser_next(p);
+  operand *o = &p->expr.operands.at[p->expr.operands.count - 1];
+  unsigned count = p->token.kind == TOKEN_WORD
+                       ? call_swizzle(p->text + p->token.offset, p->token.size, o->lanes, lanes)
+                       : 0;
+  if (!count)
+    return parser_fail(p, TEXT_P057, p->token.offset,
+                       "this names no parts of %s. Fix: write up to four of %s behind the point",
+                       o->lanes == 1 ? "a single number" : "the vector",
+                       o->lanes == 1   ? "x, of a vector"
+                       : o->lanes == 2 ? "x and y"
+                       : o->lanes == 3 ? "x, y and z"
+                                       : "x, y, z and w");
+  operand made = {.lanes = (uint8_t)count, .offset = o->offset};
+  for (unsigned k = 0; k < count; k++) made.node[k] = o->node[lanes[k]];
+  *o = made;
+  parser_next(p);
+  return true;
+}
+
+bool expression_read_value(parser *p, bool is_bracketed, operand *out) {
   bool needs_operand = true;
+  *out = (operand){0};
   for (;;) {
     if (needs_operand) {
       if (!read_operand(p, &needs_operand)) return false;
       continue;
     }
-    bool is_open = p->brackets > 0;
+    bool is_open = p->expr.brackets > 0;
     if (is_open || is_bracketed) parser_skip_newlines(p);
-    if (p->token.kind >= TOKEN_PLUS) {
-      if (!read_operator(p)) return false;
+    if (p->token.kind == TOKEN_DOT) {
+      if (!read_member(p)) return false;
+      continue;
+    }
+    bool is_operator = p->token.kind >= TOKEN_PLUS, is_question = p->token.kind == TOKEN_QUESTION;
+    if (is_operator || is_question) {
+      if (!(is_operator ? read_operator(p) : read_question(p))) return false;
       needs_operand = true;
       continue;
     }
-    if (!reduce_down_to(p, 1)) return false;
-    if (!is_open) break;
+    if (!reduce_down_to(p, 0)) return false;
+    bool is_conditional = p->expr.opens.count && top_open(p)->kind == OPEN_CONDITION;
+    if (!is_open && !is_conditional) break;
     if (!close_bracket(p, &needs_operand)) return false;
   }
-  *root = p->operands.at[p->operands.count - 1];
+  *out = p->expr.operands.at[p->expr.operands.count - 1];
   return p->status == VYRE_OK;
 }
 
-// ---- types of numbers ---------------------------------------------------------------------------
-
-void expression_demand(parser *p, uint32_t root, vyre_type type) {
-  node *n = &p->nodes.at[root];
-  if (n->type == VYRE_VOID) n->type = (uint8_t)type;
-}
-
-static void hand_down_types(parser *p, const node *n) {
-  const op_info *info = &op_table[n->in.op];
-  for (int k = 0; k < info->operand_count; k++) {
-    if (info->operands[k] != 'v' || n->in.arg[k] == UINT32_MAX) continue;
-    node *operand = &p->nodes.at[n->in.arg[k]];
-    if (operand->type != VYRE_VOID) continue;
-    switch (text_slot_demand((vyre_op)n->in.op, k)) {
-    case DEMAND_NONE: break;
-    case DEMAND_GROUP:
-      operand->type =
-          text_result_in_group((vyre_op)n->in.op) ? n->type : (uint8_t)group_type(p, &n->in);
-      break;
-    case DEMAND_INDEX: operand->type = VYRE_U32; break;
-    case DEMAND_BOOL: operand->type = VYRE_BOOL; break;
-    case DEMAND_ELEMENT: operand->type = n->element; break;
-    }
-  }
-}
-
-static void infer_types(parser *p) {
-  for (size_t i = p->nodes.count; i > 0; i--)
-    if (p->nodes.at[i - 1].kind == NODE_INST) hand_down_types(p, &p->nodes.at[i - 1]);
-}
-
-static bool fail_literal(parser *p, const node *n, literal_fit fit) {
-  const literal *l = &n->literal;
-  const char *type = vyre_type_name((vyre_type)n->type), *sign = l->is_negative ? "-" : "";
-  int shown = l->size < 40 ? (int)l->size : 40;
-  const char *digits = p->text + l->offset;
-  if (fit == LITERAL_NO_MEMORY) return parser_fail_memory(p);
-  if (n->type == VYRE_VOID)
-    return parser_fail(p, TEXT_P050, n->offset,
-                       "nothing here tells the type of this number. Fix: write it with a suffix, "
-                       "as in %s%.*s%s",
-                       sign, shown, digits, l->is_float ? "f32" : "u32");
-  if (fit == LITERAL_OUT_OF_RANGE)
-    return parser_fail(p, TEXT_P052, n->offset,
-                       "%s%.*s is out of the range of %s. Fix: use a number that fits, or another "
-                       "type",
-                       sign, shown, digits, type);
-  if (n->type == VYRE_BOOL)
-    return parser_fail(p, TEXT_P051, n->offset,
-                       "a number stands where a bool is needed. Fix: write true or false, or "
-                       "compare, as in x != 0");
-  bool is_decimal = l->size < 2 || (digits[1] | 0x20) != 'x';
-  if (type_is_float(n->type) && is_decimal)
-    return parser_fail(p, TEXT_P051, n->offset,
-                       "an integer stands where %s is needed. Fix: write %s%.*s.0", type, sign,
-                       shown, digits);
-  return parser_fail(p, TEXT_P051, n->offset, "%s stands where %s is needed. Fix: %s",
-                     l->is_float ? "a float" : "an integer", type,
-                     l->is_float ? "write a number without point and exponent"
-                                 : "write it in decimal, with a point");
-}
-
-// ---- building -----------------------------------------------------------------------------------
-
-static bool check_operator(parser *p, const node *n) {
-  vyre_type type = (vyre_type)p->nodes.at[n->in.arg[0]].type;
-  bool wants_bool = n->sign != TOKEN_TILDE;
-  if ((type == VYRE_BOOL) == wants_bool) return true;
-  const char *name = n->sign == TOKEN_NOT       ? "!"
-                     : n->sign == TOKEN_TILDE   ? "~"
-                     : n->sign == TOKEN_AND_AND ? "&&"
-                                                : "||";
-  const char *fix = n->sign == TOKEN_NOT       ? "write `~x` for the complement, `x == 0` for zero"
-                    : n->sign == TOKEN_TILDE   ? "write `!x`"
-                    : n->sign == TOKEN_AND_AND ? "write `&` for the bits, or compare both sides"
-                                               : "write `|` for the bits, or compare both sides";
-  return parser_fail(p, TEXT_P054, n->offset, "`%s` on %s. Fix: %s", name, vyre_type_name(type),
-                     fix);
-}
-
-static bool emit_inst(parser *p, node *n) {
-  inst in = n->in;
-  const op_info *info = &op_table[in.op];
-  if (n->sign && !check_operator(p, n)) return false;
-  builder_at(p->builder, n->offset);
-  for (int k = 0; k < info->operand_count; k++) {
-    if (info->operands[k] != 'v') continue;
-    // The step of a for that states none is 1 of the type of its bounds.
-    in.arg[k] = in.arg[k] == UINT32_MAX
-                    ? vyre_build_const(p->builder, (vyre_type)p->nodes.at[n->in.arg[0]].type, 1)
-                    : p->nodes.at[in.arg[k]].result;
-  }
-  n->result = builder_emit(p->builder, &in);
-  return n->result != 0;
-}
-
-static bool emit_literal(parser *p, node *n) {
-  uint64_t bits = 0;
-  literal_fit fit = literal_bits(&n->literal, p->text, (vyre_type)n->type, &bits);
-  if (fit != LITERAL_FITS) return fail_literal(p, n, fit);
-  builder_at(p->builder, n->offset);
-  n->result = vyre_build_const(p->builder, (vyre_type)n->type, bits);
-  return n->result != 0;
-}
-
-bool expression_emit(parser *p) {
-  infer_types(p);
-  for (size_t i = 0; i < p->nodes.count; i++) {
-    node *n = &p->nodes.at[i];
-    if (n->kind == NODE_LITERAL && !emit_literal(p, n)) return false;
-    if (n->kind == NODE_INST && !emit_inst(p, n)) return false;
-  }
-  return true;
-}
-
-// What a node is in a formula: numbers, tunables and operations that can be evaluated here.
-static bool make_term(parser *p, node *n, formula_term *t) {
-  uint64_t bits = 0;
-  *t = (formula_term){.type = n->type};
-  if (n->kind == NODE_LITERAL) {
-    literal_fit fit = literal_bits(&n->literal, p->text, (vyre_type)n->type, &bits);
-    if (fit != LITERAL_FITS) return fail_literal(p, n, fit);
-    t->bits = type_canonical_bits((vyre_type)n->type, bits);
-    return true;
-  }
-  if (n->kind == NODE_VALUE && builder_const_bits(p->builder, n->result, &t->bits)) return true;
-  if (n->kind == NODE_VALUE && builder_is_tunable(p->builder, n->result, &t->tunable)) {
-    t->op = TERM_TUNABLE;
-    return true;
-  }
-  if (n->kind == NODE_VALUE)
-    return parser_fail(p, TEXT_P055, n->offset,
-                       "this is not known when the text is read. Fix: use numbers and tunables");
-  if (n->sign && !check_operator(p, n)) return false;
-  const op_info *info = &op_table[n->in.op];
-  vyre_type types[3] = {VYRE_VOID, VYRE_VOID, VYRE_VOID};
-  bool takes_values = info->operand_count && info->operand_count <= 3 && !op_first_value(info);
-  for (int k = 0; takes_values && k < info->operand_count; k++)
-    types[k] = (vyre_type)p->nodes.at[n->in.arg[k]].type;
-  t->op = n->in.op;
-  vyre_type type =
-      takes_values ? formula_type((vyre_op)t->op, (vyre_type)n->type, types) : VYRE_VOID;
-  t->type = n->type = (uint8_t)type;
-  return type != VYRE_VOID ||
-         parser_fail(p, TEXT_P055, n->offset,
-                     "this cannot be computed when the text is read. Fix: use numbers, tunables "
-                     "and arithmetic on one type");
-}
-
-bool expression_terms(parser *p, formula_term *terms, uint32_t *count) {
-  *count = 0;
-  infer_types(p);
-  for (size_t i = 0; i < p->nodes.count; i++) {
-    node *n = &p->nodes.at[i];
-    if (*count == LIMIT_TERMS)
-      return parser_fail(p, TEXT_P055, n->offset,
-                         "a formula has more than %d parts. Fix: make it simpler", LIMIT_TERMS);
-    if (!make_term(p, n, &terms[(*count)++])) return false;
-  }
-  return true;
-}
-
-ref expression_result(const parser *p, uint32_t number) {
-  return p->nodes.at[number].result;
+bool expression_read(parser *p, bool is_bracketed, uint32_t *root) {
+  operand made;
+  *root = 0;
+  if (!expression_read_value(p, is_bracketed, &made)) return false;
+  *root = made.node[0];
+  return expression_single(p, &made);
 }

@@ -79,17 +79,21 @@ void parser_comments_before(parser *p, uint32_t kind, uint32_t anchor, bool keep
                    p->comments.at[count - 1].offset >= p->read_end;
   for (size_t i = 0; i < count - has_after; i++) {
     const loose_comment *c = &p->comments.at[i];
-    if (c->size || keep_blank_lines)
+    if (!p->frame_is_inlined && (c->size || keep_blank_lines))
       builder_comment(p->builder, kind, anchor, p->text + c->offset, c->size);
   }
   if (has_after) p->comments.at[0] = p->comments.at[count - 1];
   p->comments.count = has_after;
 }
 
+void parser_drop_comments(parser *p) {
+  p->comments.count = 0;
+}
+
 void parser_comment_after(parser *p, uint32_t kind, uint32_t anchor) {
   if (p->token.kind != TOKEN_NEWLINE || !p->comments.count) return;
   const loose_comment *c = &p->comments.at[0];
-  builder_comment(p->builder, kind, anchor, p->text + c->offset, c->size);
+  if (!p->frame_is_inlined) builder_comment(p->builder, kind, anchor, p->text + c->offset, c->size);
   p->comments.count = 0;
 }
 
@@ -182,11 +186,11 @@ static void lex_number(parser *p) {
   }
   t->kind = TOKEN_NUMBER;
   t->size = at - t->offset;
-  t->literal = (literal){.offset = t->offset,
+  t->literal = (literal){.text = p->text + t->offset,
                          .size = end - t->offset,
                          .suffix = (uint8_t)suffix,
                          .is_float = is_float};
-  if (!is_float) literal_read_int(&t->literal, p->text);
+  if (!is_float) literal_read_int(&t->literal);
 }
 
 static void set_token(parser *p, token_kind kind, uint32_t size) {
@@ -210,6 +214,21 @@ static void lex_bad(parser *p, char c) {
     parser_fail(p, TEXT_P001, p->token.offset, "`%c` means nothing here. Fix: remove it", c);
 }
 
+// A string ends on its line; a backslash takes the next byte with it.
+static void lex_string(parser *p) {
+  uint32_t at = p->token.offset + 1;
+  for (; at < p->size && p->text[at] != '"'; at++) {
+    if (p->text[at] == '\\' && byte_at(p, at + 1) >= ' ') at++;
+    if (is_control((unsigned char)byte_at(p, at))) break;
+  }
+  if (byte_at(p, at) != '"')
+    parser_fail(
+        p, TEXT_P001, p->token.offset,
+        "a string has no end on its line. Fix: close it with `\"`; write a new line as \\n");
+  else
+    set_token(p, TOKEN_STRING, at + 1 - p->token.offset);
+}
+
 static void lex_sign(parser *p, char c) {
   switch (c) {
   case '(': set_token(p, TOKEN_LPAREN, 1); break;
@@ -222,7 +241,9 @@ static void lex_sign(parser *p, char c) {
   case ':': set_token(p, TOKEN_COLON, 1); break;
   case ';': set_token(p, TOKEN_SEMICOLON, 1); break;
   case '+': set_token(p, TOKEN_PLUS, 1); break;
-  case '-': set_token(p, TOKEN_MINUS, 1); break;
+  case '-': set_either(p, '>', TOKEN_ARROW, TOKEN_MINUS); break;
+  case '?': set_token(p, TOKEN_QUESTION, 1); break;
+  case '"': lex_string(p); break;
   case '*': set_token(p, TOKEN_STAR, 1); break;
   case '/': set_token(p, TOKEN_SLASH, 1); break;
   case '%': set_token(p, TOKEN_PERCENT, 1); break;
@@ -247,6 +268,8 @@ static void lex_sign(parser *p, char c) {
   case '.':
     if (byte_at(p, p->token.offset + 1) == '.')
       set_token(p, TOKEN_DOTS, 2);
+    else if (is_letter(byte_at(p, p->token.offset + 1)))
+      set_token(p, TOKEN_DOT, 1);
     else
       lex_bad(p, c);
     break;
@@ -274,6 +297,20 @@ void parser_next(parser *p) {
   else
     lex_sign(p, c);
   p->at += p->token.size;
+}
+
+text_cursor parser_cursor(const parser *p) {
+  return (text_cursor){p->text, p->file, p->size, p->at, p->read_end, p->source, p->token};
+}
+
+void parser_set_cursor(parser *p, const text_cursor *c) {
+  p->text = c->text;
+  p->file = c->file;
+  p->size = c->size;
+  p->at = c->at;
+  p->read_end = c->read_end;
+  p->source = c->source;
+  p->token = c->token;
 }
 
 void parser_skip_newlines(parser *p) {

@@ -14,8 +14,8 @@ static unsigned digit_value(char c) {
   return (unsigned)((c | 0x20) - 'a') + 10;
 }
 
-void literal_read_int(literal *l, const char *source) {
-  const char *digits = source + l->offset;
+void literal_read_int(literal *l) {
+  const char *digits = l->text;
   uint32_t i = 0;
   uint64_t base = 10, value = 0;
   if (l->size > 2 && digits[0] == '0' && (digits[1] | 0x20) == 'x') base = 16, i = 2;
@@ -35,11 +35,10 @@ static literal_fit int_bits(const literal *l, vyre_type type, uint64_t *bits) {
   return LITERAL_FITS;
 }
 
-static literal_fit float_bits(const literal *l, const char *source, vyre_type type,
-                              uint64_t *bits) {
+static literal_fit float_bits(const literal *l, vyre_type type, uint64_t *bits) {
   char stack[64], *text = stack;
   if (l->size >= sizeof stack && !(text = malloc((size_t)l->size + 1))) return LITERAL_NO_MEMORY;
-  memcpy(text, source + l->offset, l->size);
+  memcpy(text, l->text, l->size);
   text[l->size] = 0;
   bool is_finite;
   if (type == VYRE_F32) {
@@ -58,9 +57,14 @@ static literal_fit float_bits(const literal *l, const char *source, vyre_type ty
   return is_finite ? LITERAL_FITS : LITERAL_OUT_OF_RANGE;
 }
 
-literal_fit literal_bits(const literal *l, const char *source, vyre_type type, uint64_t *bits) {
-  if (l->is_float ? !type_is_float(type) : !type_is_int(type)) return LITERAL_WRONG_KIND;
-  return l->is_float ? float_bits(l, source, type, bits) : int_bits(l, type, bits);
+static bool is_decimal(const literal *l) {
+  return l->size < 2 || (l->text[1] | 0x20) != 'x';
+}
+
+literal_fit literal_bits(const literal *l, vyre_type type, uint64_t *bits) {
+  if (type_is_float(type) && (l->is_float || is_decimal(l))) return float_bits(l, type, bits);
+  if (l->is_float || !type_is_int(type)) return LITERAL_WRONG_KIND;
+  return int_bits(l, type, bits);
 }
 
 // Infinities and NaN by their names in the text form; bool also as 0 and 1.
@@ -105,7 +109,7 @@ bool literal_read_text(const char *text, size_t size, vyre_type type, uint64_t *
   copy[size] = 0;
   if (read_word(copy, type, bits)) return true;
   bool is_negative = copy[0] == '-';
-  literal l = {.offset = is_negative,
+  literal l = {.text = copy + is_negative,
                .size = (uint32_t)size - is_negative,
                .is_float = type_is_float(type),
                .is_negative = is_negative};
@@ -116,9 +120,9 @@ bool literal_read_text(const char *text, size_t size, vyre_type type, uint64_t *
     if (*end) return false;
   } else {
     if (!is_whole(number)) return false;
-    literal_read_int(&l, copy);
+    literal_read_int(&l);
   }
-  if (literal_bits(&l, copy, type, bits) != LITERAL_FITS) return false;
+  if (literal_bits(&l, type, bits) != LITERAL_FITS) return false;
   *bits = type_canonical_bits(type, *bits);
   return true;
 }

@@ -10,10 +10,11 @@
 #include "ir/types.h"
 
 typedef struct literal {
-  uint64_t magnitude;    // of an integer
-  uint32_t offset, size; // its text in the source, without sign and suffix
-  uint8_t suffix;        // vyre_type, VYRE_VOID when there is none
-  bool is_float;         // written with a point or an exponent
+  uint64_t magnitude; // of an integer
+  const char *text;   // its digits in the source, without sign and suffix; borrowed
+  uint32_t size;      // of `text`
+  uint8_t suffix;     // vyre_type, VYRE_VOID when there is none
+  bool is_float;      // written with a point or an exponent
   bool is_negative;
   bool is_huge; // an integer that does not fit 64 bits
 } literal;
@@ -26,9 +27,9 @@ typedef enum literal_fit {
 } literal_fit;
 
 // Fills `magnitude` and `is_huge` of an integer from its text.
-void literal_read_int(literal *l, const char *source);
-// *bits is set when the result is LITERAL_FITS.
-literal_fit literal_bits(const literal *l, const char *source, vyre_type type, uint64_t *bits);
+void literal_read_int(literal *l);
+// *bits is set when the result is LITERAL_FITS. A decimal integer is a float where one is needed.
+literal_fit literal_bits(const literal *l, vyre_type type, uint64_t *bits);
 
 // A number as a person gives it, without a suffix: 8, 0x10, -1, 2, 2.5, true. False when it is none
 // of the type.

@@ -57,6 +57,10 @@ static const known_word known_words[] = {
     {"readwrite", WORD_READWRITE, 0, 0, 0},
     {"tunable", WORD_TUNABLE, 0, 0, 0},
     {"where", WORD_WHERE, 0, 0, 0},
+    {"const", WORD_CONST, 0, 0, 0},
+    {"fn", WORD_FN, 0, 0, 0},
+    {"include", WORD_INCLUDE, 0, 0, 0},
+    {"printf", WORD_PRINTF, 0, 0, 0},
     {"as_i8", 0, VYRE_OP_BITCAST, VYRE_I8, 0},
     {"as_u8", 0, VYRE_OP_BITCAST, VYRE_U8, 0},
     {"as_i16", 0, VYRE_OP_BITCAST, VYRE_I16, 0},
@@ -67,6 +71,35 @@ static const known_word known_words[] = {
     {"as_u64", 0, VYRE_OP_BITCAST, VYRE_U64, 0},
     {"as_f32", 0, VYRE_OP_BITCAST, VYRE_F32, 0},
     {"as_f64", 0, VYRE_OP_BITCAST, VYRE_F64, 0},
+};
+
+typedef struct known_sugar {
+  const char *text;
+  uint8_t sugar;
+} known_sugar;
+
+static const known_sugar known_sugars[] = {
+    {"clamp", SUGAR_CLAMP}, {"mix", SUGAR_MIX},       {"dot", SUGAR_DOT},
+    {"cross", SUGAR_CROSS}, {"length", SUGAR_LENGTH}, {"normalize", SUGAR_NORMALIZE},
+    {"any", SUGAR_ANY},     {"all", SUGAR_ALL},
+};
+
+// Short vectors: a type and how many.
+typedef struct known_short {
+  const char *text;
+  uint8_t type, lanes;
+} known_short;
+
+static const known_short known_shorts[] = {
+#define SHORT(name, type)                                                                          \
+  {name "x2", type, 2}, {name "x3", type, 3}, {                                                    \
+    name "x4", type, 4                                                                             \
+  }
+    SHORT("bool", VYRE_BOOL), SHORT("i8", VYRE_I8),   SHORT("u8", VYRE_U8),
+    SHORT("i16", VYRE_I16),   SHORT("u16", VYRE_U16), SHORT("i32", VYRE_I32),
+    SHORT("u32", VYRE_U32),   SHORT("i64", VYRE_I64), SHORT("u64", VYRE_U64),
+    SHORT("f32", VYRE_F32),   SHORT("f64", VYRE_F64),
+#undef SHORT
 };
 
 // Operations on nothing but values are called by their names; convert and bitcast by their types.
@@ -100,7 +133,21 @@ bool symbols_init(symbols *s) {
     if (!sym) return false;
     sym->function = VYRE_OP_CONVERT;
     sym->type = (uint8_t)type;
+    sym->lanes = 1;
     sym->is_type = true;
+  }
+  for (size_t i = 0; i < sizeof known_shorts / sizeof *known_shorts; i++) {
+    symbol *sym = intern_known(s, known_shorts[i].text);
+    if (!sym) return false;
+    sym->function = VYRE_OP_CONVERT;
+    sym->type = known_shorts[i].type;
+    sym->lanes = known_shorts[i].lanes;
+    sym->is_type = true;
+  }
+  for (size_t i = 0; i < sizeof known_sugars / sizeof *known_sugars; i++) {
+    symbol *sym = intern_known(s, known_sugars[i].text);
+    if (!sym) return false;
+    sym->sugar = known_sugars[i].sugar;
   }
   for (int op = 1; op < VYRE_OP_COUNT; op++) {
     symbol *sym = is_callable(op) ? intern_known(s, op_table[op].name) : NULL;

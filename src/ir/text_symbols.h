@@ -43,6 +43,10 @@ typedef enum word {
   WORD_READWRITE,
   WORD_TUNABLE,
   WORD_WHERE,
+  WORD_CONST,
+  WORD_FN,
+  WORD_INCLUDE,
+  WORD_PRINTF,
 } word;
 
 static inline bool word_is_reserved(unsigned w) {
@@ -56,7 +60,26 @@ typedef enum name_kind {
   NAME_PARAM,   // `at` is the parameter's number
   NAME_MEMORY,  // `at` is the memory reference
   NAME_TUNABLE, // `at` is the builder's reference to it
+  NAME_LITERAL, // a constant without a type: `at` is its number in the parser
+  NAME_VECTOR,  // `at` is the number of its parts in the parser
+  NAME_BROKEN,  // its declaration was wrong, which was said
 } name_kind;
+
+// Calls that the parser takes apart, where the language has no operation.
+typedef enum sugar {
+  SUGAR_NONE,
+  SUGAR_CLAMP,
+  SUGAR_MIX,
+  SUGAR_DOT,
+  SUGAR_CROSS,
+  SUGAR_LENGTH,
+  SUGAR_NORMALIZE,
+  SUGAR_ANY,
+  SUGAR_ALL,
+} sugar;
+
+// Where a name was declared that cannot be seen any more.
+typedef enum name_past { PAST_NONE, PAST_BLOCK, PAST_REGION, PAST_HEADER } name_past;
 
 typedef struct symbol {
   const char *text; // not NUL-terminated
@@ -67,16 +90,23 @@ typedef struct symbol {
   uint8_t word;
   uint8_t function; // the operation that the word stands for or calls, or VYRE_OP_NONE
   uint8_t type;     // of a type's name, `as_` name or constant
+  uint8_t lanes;    // of a type's name: how many numbers it has
+  uint8_t sugar;
   bool is_type;
   uint64_t bits;
   // What it names now.
   uint8_t kind; // name_kind
-  uint8_t named_type;
-  bool was_named; // in a block that has ended
+  uint8_t named_type, named_lanes;
+  uint8_t past; // name_past
   bool is_region;
   uint32_t at;
-  uint32_t buffer; // number + 1 of a buffer that is declared further down
-  uint32_t count;  // the printer: how many things of this name can be seen
+  uint32_t frame, order; // whose name it is: see parser_named
+  uint32_t declared;     // where
+  uint32_t source;       // in which text
+  uint32_t called;       // number + 1 of the function of this name
+  uint32_t buffer;       // number + 1 of a buffer that is declared further down
+  uint8_t buffer_lanes;
+  uint32_t count; // the printer: how many things of this name can be seen
 } symbol;
 
 typedef struct symbols {

@@ -12,6 +12,7 @@ typedef enum token_kind {
   TOKEN_NEWLINE,
   TOKEN_WORD,
   TOKEN_NUMBER,
+  TOKEN_STRING, // with its quotes
   TOKEN_LPAREN,
   TOKEN_RPAREN,
   TOKEN_LBRACKET,
@@ -22,6 +23,9 @@ typedef enum token_kind {
   TOKEN_COLON,
   TOKEN_SEMICOLON,
   TOKEN_DOTS,
+  TOKEN_DOT, // before a letter
+  TOKEN_ARROW,
+  TOKEN_QUESTION,
   TOKEN_ASSIGN,
   TOKEN_NOT,
   TOKEN_TILDE,

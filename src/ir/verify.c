@@ -172,7 +172,7 @@ vyre_status verify_link(vyre_program *p, uint32_t *fault, vyre_error *error) {
 
 // What an operation is to those after it: the type of a value, or one of these; 0 when it makes
 // nothing or cannot be seen from here.
-enum { SEEN_VARIABLE = 0x40, SEEN_ARRAY = 0x80 };
+enum { SEEN_FAULT = 0x20, SEEN_VARIABLE = 0x40, SEEN_ARRAY = 0x80 };
 
 typedef struct checker {
   const vyre_program *p;
@@ -184,6 +184,9 @@ typedef struct checker {
   uint64_t private_bytes;
   uint64_t barrier_work; // what is left of VERIFY_BARRIER_WORK
   vyre_error *error;
+  verify_visit *visit; // NULL: the first fault ends the check
+  void *data;
+  uint32_t told;
 } checker;
 
 static const char *type_name(unsigned t) {
@@ -551,6 +554,26 @@ static void take_note(checker *c, const inst *in, uint32_t at) {
   }
 }
 
+// Goes on behind a fault. What takes a value that was at fault is not told again.
+static void tell(checker *c, const inst *in, uint32_t at) {
+  const op_info *op = &op_table[in->op];
+  bool follows = false;
+  for (int k = 0; k < op->operand_count; k++) {
+    bool is_own = strchr("vV", op->operands[k]) != NULL;
+    follows |= is_own && !ref_is_const(in->arg[k]) && seen(c, in->arg[k]) == SEEN_FAULT;
+  }
+  if (!follows) {
+    c->told++;
+    c->visit(c->data, at, c->error);
+  }
+  if (op_is_structure(in->op))
+    take_note(c, in, at);
+  else
+    c->seen[at] = in->op == VYRE_OP_VAR     ? SEEN_VARIABLE
+                  : in->op == VYRE_OP_ARRAY ? SEEN_ARRAY
+                                            : SEEN_FAULT;
+}
+
 static vyre_status check_code(checker *c, range part, bool is_extent, uint32_t *fault) {
   const inst *in = c->p->code + part.first;
   c->flags = 0;
@@ -563,7 +586,9 @@ static vyre_status check_code(checker *c, range part, bool is_extent, uint32_t *
     if (status == VYRE_OK && is_extent) status = check_extent_op(c, in);
     if (status != VYRE_OK) {
       *fault = i;
-      return status;
+      if (!c->visit) return status;
+      tell(c, in, i);
+      continue;
     }
     c->flags |= op_table[in->op].flags;
     if (in->op < VYRE_OP_VAR)
@@ -815,4 +840,21 @@ vyre_status verify_program(vyre_program *p, uint32_t *fault, vyre_error *error) 
   free(scratch);
   free(c.seen);
   return status;
+}
+
+uint32_t verify_each(vyre_program *p, verify_visit *visit, void *data) {
+  uint32_t fault = 0;
+  vyre_error error;
+  checker c = {.p = p, .error = &error, .visit = visit, .data = data};
+  c.seen = calloc(p->code_count, sizeof *c.seen);
+  bool ok =
+      c.seen && verify_link(p, &fault, &error) == VYRE_OK && check_interface(&c, &fault) == VYRE_OK;
+  if (ok) check_code(&c, p->header, true, &fault);
+  for (uint32_t i = 0; ok && i < p->region_count; i++) {
+    c.region = &p->regions[i];
+    check_code(&c, p->regions[i].grid_code, true, &fault);
+    check_code(&c, p->regions[i].body, false, &fault);
+  }
+  free(c.seen);
+  return c.told;
 }

@@ -28,6 +28,11 @@ vyre_status verify_link(vyre_program *program, uint32_t *fault, vyre_error *erro
 // Checks all rules on a linked program and fills what regions derive (is_elastic and the like).
 vyre_status verify_program(vyre_program *program, uint32_t *fault, vyre_error *error);
 
+// Tells each operation that breaks a rule by itself, and how many; one that takes what was told is
+// passed over. For programs that are not well-formed: nothing is filled.
+typedef void verify_visit(void *data, uint32_t fault, const vyre_error *error);
+uint32_t verify_each(vyre_program *program, verify_visit *visit, void *data);
+
 // The part of it about tunables (verify_tunable.c), when the rest of the program has been checked.
 vyre_status verify_tunables(const vyre_program *program, uint32_t *fault, vyre_error *error);
 // Fills the error with the rule's code; always VYRE_ERROR_VERIFY.

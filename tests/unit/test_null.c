@@ -141,6 +141,11 @@ static void reading_programs(void **state) {
   GIVES(VYRE_VOID, vyre_type_from_name, 1, NULL);
 }
 
+static void count_mistake(void *data, const vyre_error *mistake) {
+  (void)mistake;
+  if (data) ++*(int *)data;
+}
+
 static void count_visit(void *data, const vyre_source_result *result) {
   (void)result;
   if (data) ++*(int *)data;
@@ -169,6 +174,15 @@ static void reading_opencl_c(void **state) {
   REFUSES(vyre_source_entries, 6, "opencl", kernel_text, size, "n", "", &kernels, NULL, &error);
   TAKES(vyre_source_entries, 7, "opencl", "no", 2, "n", "", &kernels, &count, NULL);
   int seen = 0;
+  int mistakes = 0;
+  REFUSES(vyre_source_check, 1, NULL, kernel_text, size, "n", &options, count_mistake, &mistakes,
+          &error);
+  REFUSES(vyre_source_check, 2, "text", NULL, 5, "n", &options, count_mistake, &mistakes, &error);
+  TAKES(vyre_source_check, 3, "text", "no", 2, NULL, &options, count_mistake, &mistakes, &error);
+  TAKES(vyre_source_check, 4, "text", "no", 2, "n", NULL, count_mistake, &mistakes, &error);
+  REFUSES(vyre_source_check, 5, "text", "no", 2, "n", &options, NULL, &mistakes, &error);
+  TAKES(vyre_source_check, 6, "text", "no", 2, "n", &options, count_mistake, NULL, &error);
+  TAKES(vyre_source_check, 7, "text", "no", 2, "n", &options, count_mistake, &mistakes, NULL);
   REFUSES(vyre_source_each, 1, NULL, kernel_text, size, "n", &options, count_visit, &seen, &error);
   REFUSES(vyre_source_each, 2, "opencl", NULL, 5, "n", &options, count_visit, &seen, &error);
   TAKES(vyre_source_each, 3, "opencl", kernel_text, size, NULL, &options, count_visit, &seen,

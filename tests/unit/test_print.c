@@ -4,7 +4,7 @@
 // and buffers that no kernel wrote.
 #include <vyre/vyre.h>
 
-#include "front/print.h"
+#include "ir/print_layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -23,12 +23,16 @@ typedef struct wrong_text {
   const char *advice; // a part of the message
 } wrong_text;
 
+#define FN(function, value)                                                                        \
+  "program p(a: f32)\nbuffer x: f32[] readwrite\nbuffer h: u32[] readwrite\nfn " function          \
+  "\nregion r grid(1) { x[0] = " value " }\n"
 #define TUNED(lines) "program p(n: u32)\n" lines "region r grid(1) { }\n"
 
 static const wrong_text wrong_texts[] = {
     // Characters
     {"P001", "x[0] = ^@a\n", "`@` means nothing here"},
-    {"P001", "x[0] = ^\"a\"\n", "means nothing here"},
+    {"P001", "x[0] = ^\"a\n", "no end on its line"},
+    {"P011", "x[0] = ^\"a\"\n", "a value was expected"},
     {"P001", "x[0] = a ^\\ 2\n", "means nothing here"},
     {"P001", "x[0] = ^\xc3\xbc\n", "0xc3"},
     {"P001", "x[0] = a // ok \xc3\xbc ^\x01\n", "0x01"},
@@ -63,7 +67,7 @@ static const wrong_text wrong_texts[] = {
     {"P010", "program p()\nregion r grid(1) workgroup(^n) { }\n", "a plain number"},
     {"P010", "program p()\nregion r grid(1)^\n{ }\n", "on this line"},
     {"P010", "let i ^1\n", "`=` was expected"},
-    {"P010", "var v ^= 1.0\n", "`:` was expected"},
+    {"P010", "var v ^1.0\n", "`=` was expected"},
     {"P010", "if a ^= 1.0 { }\n", "compare with `==`"},
     {"P010", "if a < 1.0^\n{ }\n", "on this line"},
     {"P010", "for k ^= 0..n { }\n", "for k in lo..hi"},
@@ -110,12 +114,29 @@ static const wrong_text wrong_texts[] = {
     {"P016", "program p()\n^region r grid(1) {\n", "close it with `}`"},
     {"P017", "c[0] = a < a ^< a\n", "a < b && b < c"},
     {"P017", "c[0] = a == a ^!= c[1]\n", "a < b && b < c"},
-    {"P019", "h[0] ^+= 1\n", "x = x + 1"},
-    {"P019", "var v: u32 = 1; v ^<<= 1\n", "x = x + 1"},
+    {"P019", "var v = true; v ^&&= false\n", "x = x && y"},
+    {"P019", "var v: u32 = 1; v^++\n", "write += 1"},
+    {"P019", "h[0]^--\n", "write -= 1"},
     {"P020", "^do true\n", "in the block of a `while {`"},
     {"P020", "^while { }\n", "no condition"},
     {"P020", "while { do true; ^do false }\n", "once"},
     {"P020", "while { if true { ^do false } }\n", "in the block of a `while {`"},
+    {"P021", FN("f(x: f32) -> f32 { for k in 0..3 { ^return x }\nreturn x }", "f(a)"), "`break`"},
+    {"P021", FN("^f(x: f32) -> f32 { let y = x }", "f(a)"), "ends without its value"},
+    {"P021", FN("f(x: f32) -> f32 { return x; ^return x }", "f(a)"), "behind a return"},
+    {"P021", FN("f(x: f32) -> f32 { if x < 0 { } else ^if x > 1 { return x }\nreturn x }", "f(a)"),
+     "turn the condition around"},
+    {"P021", FN("f(x: f32) -> f32 { ^if x < 0 { if x < 1 { return x } }\nreturn x }", "f(a)"),
+     "in a `var`"},
+    {"P022", "program p()\ninclude ^\"x.vyre\"\nregion r grid(1) { }\n", "there is no file"},
+    {"P010", "program p()\ninclude ^x\nregion r grid(1) { }\n", "include \"path.vyre\""},
+    {"P024", FN("f(x: f32) -> f32 { return ^f(x) }", "f(a)"), "write a loop"},
+    {"P025", "^printf(\"%d %d\", 1)\n", "2 conversions"},
+    {"P025", "printf(\"%d\", 1, ^2)\n", "1 conversion"},
+    {"P025", "printf(\"%d\", ^a)\n", "prints integers, and this is f32"},
+    {"P025", "printf(^\"%s\", 1)\n", "none of"},
+    {"P025", "printf(\"^\\q\", 1)\n", "means nothing"},
+    {"P010", "printf(^1)\n", "the format in quotes"},
 
     // Names
     {"P030", "x[0] = ^y\n", "declare it with `let` or `var`"},
@@ -138,14 +159,16 @@ static const wrong_text wrong_texts[] = {
     {"P030", "h[0] = ^ture\n", "did you mean `true`?"},
     {"P030", "if true { let q = a }\nx[0] = ^q\n", "in a block that has ended"},
     {"P030", "for k in 0..n { }\nx[0] = ^k\n", "in a block that has ended"},
-    {"P030", "let q = ^q\n", "declare it"},
+    {"P030", "let q = ^q\n", "in its own value"},
     {"P030", "^q = 1.0\n", "declare it"},
     {"P030", "^q[0] = 1.0\n", "declare it"},
     {"P030", "x[0] = ^q[0]\n", "declare it"},
     {"P030", "h[0] = len(^q)\n", "declare it"},
     {"P030", "atomic_add(^q[0], 1)\n", "declare it"},
-    {"P030", "program p()\nbuffer x: f32[len(^x)] read\n", "declare it"},
-    {"P030", "program p()\nlet n = 1u32\nregion r grid(^n) { }\n", "declare it"},
+    {"P030", "program p()\nbuffer x: f32[len(^x)] read\n", "in its own value"},
+    {"P030", "program p()\nlet n = 1u32\nregion r grid(^n) { }\n", "as grid(let n = ...; n)"},
+    {"P030", "program p()\nregion q grid(1) { let m = 1u32 }\nregion r grid(1) { let k = ^m }\n",
+     "in a transient buffer"},
     {"P030", "program p()\nregion r grid(let n = 1u32; n) { let m = ^n }\n", "has ended"},
     {"P031", "let ^a = 1.0f32\n", "choose another name"},
     {"P031", "var v: f32 = 0.0; let ^v = 1.0f32\n", "or assign without `let`"},
@@ -163,10 +186,15 @@ static const wrong_text wrong_texts[] = {
     {"P032", "^a[0] = 1.0\n", "remove the index"},
     {"P032", "array t: f32[4]; h[0] = len(^t)\n", "not a buffer"},
     {"P032", "h[0] = len(^a)\n", "not a buffer"},
-    {"P033", "var v: ^float = 0.0\n", "use bool, i8 to i64"},
+    {"P033", "var v: ^float = 0.0\n", "write f32"},
+    {"P033", "var v: ^wrong = 0.0\n", "use bool, i8 to i64"},
     {"P033", "var v: ^f23 = 0.0\n", "did you mean `f32`?"},
-    {"P033", "program p(a: ^double)\n", "use bool"},
+    {"P033", "program p(a: ^double)\n", "write f64"},
     {"P034", "x[0] = ^foo(a)\n", "call an operation"},
+    {"P034", "x[0] = ^float(n)\n", "write f32"},
+    {"P034", "h[0] = ^get_global_id(0)\n", "write global_id.x"},
+    {"P034", "x[0] = ^fabs(a)\n", "write abs(x)"},
+    {"P034", "x[0] = ^a(2)\n", "an operator between"},
     {"P034", "x[0] = ^sqr(a)\n", "did you mean `sqrt`?"},
     {"P034", "x[0] = ^convert(a)\n", "as in f32(x)"},
     {"P034", "x[0] = ^load(x, 0)\n", "as in x[i]"},
@@ -186,11 +214,9 @@ static const wrong_text wrong_texts[] = {
     {"P050", "let k = ^1\n", "as in 1u32"},
     {"P050", "let k = ^-1.5\n", "as in -1.5f32"},
     {"P050", "let k = ^1 + 2\n", "as in 1u32"},
-    {"P050", "for k in ^0..10 { }\n", "as in 0u32"},
-    {"P050", "x[0] = f32(^2)\n", "as in 2u32"},
+    {"P050", "var v = ^1\n", "as in var v: f32 = 0"},
+    {"P050", "x[0] = f32(^1 + 2)\n", "as in 1u32"},
     {"P050", "if ^1 == 1 { }\n", "as in 1u32"},
-    {"P051", "x[0] = ^2\n", "write 2.0"},
-    {"P051", "x[0] = a * ^-2\n", "write -2.0"},
     {"P051", "x[0] = a * ^0x10\n", "in decimal, with a point"},
     {"P051", "h[0] = ^2.0\n", "without point and exponent"},
     {"P051", "c[0] = ^1\n", "write true or false"},
@@ -204,8 +230,8 @@ static const wrong_text wrong_texts[] = {
     {"P052", "let k = ^1e309f64\n", "out of the range of f64"},
     {"P052", "x[^-1] = a\n", "out of the range of u32"},
     {"P052", "array t: f32[^4294967296]\n", "out of the range of u32"},
-    {"P053", "var v: f32 = ^h[0]\n", "as in f32(x), or declare the variable u32"},
-    {"P053", "var v: u32 = h[0] ^< 1\n", "declare the variable bool"},
+    {"P053", "var v: f32 = ^h[0]\n", "as in f32(x), or declare the name u32"},
+    {"P053", "var v: u32 = h[0] ^< 1\n", "declare the name bool"},
     {"P054", "h[0] = ^!h[1]\n", "write `~x`"},
     {"P054", "c[0] = ^~c[1]\n", "write `!x`"},
     {"P054", "c[0] = h[0] ^&& h[1]\n", "write `&` for the bits"},
@@ -223,6 +249,33 @@ static const wrong_text wrong_texts[] = {
     {"P031", TUNED("tunable T: u32 in (1)\ntunable ^T: u32 in (1)\n"), "already declared"},
     {"P032", "program p()\ntunable T: u32 in (1)\nregion r grid(1) {\n ^T = 2\n}\n",
      "into a `var`"},
+    {"P034",
+     "program p()\nfn f(x: f32) -> f32 { return ^g(x) }\nfn g(x: f32) -> f32 { return x }\n"
+     "region r grid(1) { let y = f(1.0) }\n",
+     "further down"},
+    {"P030", FN("f(x: f32) -> f32 { return ^other }", "f(a)"), "declare it"},
+    {"P031", FN("f(x: f32, ^x: f32) -> f32 { return x }", "f(a, a)"), "choose another name"},
+    {"P031", FN("f(x: f32) -> f32 { return x }\nfn ^f() { }", "f(a)"), "another function"},
+    {"P035", FN("f(x: f32) -> f32 { return x }", "^f(a, a)"), "takes 1 argument, and 2"},
+    {"P036", FN("^min(x: f32) -> f32 { return x }", "a"), "choose another name"},
+    {"P053", FN("f(x: u32) -> u32 { return x }", "f(^a)"), "argument 1 is f32, and u32 is needed"},
+    {"P053", FN("f(x: f32) -> u32 { return ^x }", "f(a)"), "returns u32"},
+    {"P053", FN("f(x: f32[]) -> f32 { return x[0] }", "f(^h)"), "pass one of f32[]"},
+    {"P010", FN("f(x: f32[]) -> f32 { return x[0] }", "f(^a)"), "a buffer or array"},
+    {"P012", FN("f(x: f32) { }", "^f(a)"), "no value"},
+    {"P012", FN("f(x: f32) -> f32 { return x }", "a\n^f(a)"), "let it return none"},
+    {"P057", "let v = f32x3(1, 2, 3); x[0] = ^v\n", "name a part"},
+    {"P057", "let v = f32x3(1, 2, 3); let w = f32x2(0); let q = v ^+ w\n", "v.xy"},
+    {"P030", "let v = f32x2(1, 2); x[0] = ^v.z\n", "declare it"},
+    {"P057", "let v = f32x2(1, 2); x[0] = (v + v).^z\n", "x and y"},
+    {"P057", "var v = f32x2(1, 2); ^v.xx = v\n", "each part once"},
+    {"P035", "let v = ^f32x3(1.0, 2.0)\n", "made of 3 numbers, and 2"},
+    {"P057", "let v = cross(^a, a)\n", "of three"},
+    {"P032", "let v = f32x2(1, 2); ^v.x = 1.0\n", "with `var`"},
+    {"P055", "program p(n: u32)\nconst K = ^n\nregion r grid(1) { }\n", "computed when"},
+    {"P050", "program p()\nconst K = ^1 + 2\nregion r grid(1) { }\n", "as in 1u32"},
+    {"P032", "program p()\nconst K = 1\nregion r grid(1) { ^K = 2 }\n", "copy the constant"},
+    {"P010", "c[0] = a < 1 ? true^\n", "as in c ? a : b"},
     {"P051", TUNED("tunable T: u32 in (^1.5)\n"), "without point"},
     {"P052", TUNED("tunable T: u8 in (^256)\n"), "out of the range"},
     {"P055", TUNED("tunable T: u32 in (^1u8)\n"), "u8, and u32 is needed"},
@@ -340,6 +393,19 @@ static void repeat(strbuf *s, const char *text, int count) {
 #define HEAD "program p()\nbuffer x: f32[] readwrite\nregion r grid(1) {\n"
 
 // What passes a limit: deep nesting, long names, many blocks.
+static void check_calls(bool *seen) {
+  // Each function calls the one before twice: 2^n calls, of which nothing is left.
+  strbuf s = {0};
+  strbuf_puts(&s, "program p()\nbuffer x: f32[] readwrite\nfn g0() { }\n");
+  for (int i = 1; i <= 31; i++) strbuf_printf(&s, "fn g%d() { g%d(); g%d() }\n", i, i - 1, i - 1);
+  strbuf_puts(&s, "region r grid(1) { g31() }\n");
+  check_big("P023", &s, seen);
+  strbuf_puts(&s, "program p()\nbuffer x: f32[] readwrite\nfn g0() { }\n");
+  for (int i = 1; i <= 40; i++) strbuf_printf(&s, "fn g%d() { g%d() }\n", i, i - 1);
+  strbuf_puts(&s, "region r grid(1) { g40() }\n");
+  check_big("P023", &s, seen);
+}
+
 static void check_limits(bool *seen) {
   static const char *const openings[] = {"(", "abs(", "-", "x[", "!", "fma(1.0, ", "atomic_add(x["};
   for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
@@ -379,6 +445,7 @@ static void faults_are_told_at_their_place(void **state) {
     is_right &= check(&wrong_texts[i], seen);
   assert_true(is_right);
   check_limits(seen);
+  check_calls(seen);
   for (int i = 0; i < TEXT_CODE_COUNT; i++)
     if (!seen[i]) fail_msg("%s (%s) is not tested", text_rules[i].code, text_rules[i].name);
 }

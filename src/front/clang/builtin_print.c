@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// printf: a record in a buffer of its own (front/print.h), for which an atomic counter makes room.
+// printf: a record in a buffer of its own (ir/print_layout.h), for which an atomic counter makes room.
 // A record that finds none is left out as a whole.
 #include "front/clang/builtin.h"
 #include "front/clang/formula.h"
-#include "front/print.h"
+#include "ir/print_layout.h"
 
 #include <string.h>
 
