@@ -24,7 +24,7 @@ _vyre() {
   local options program
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt compile run devices conform certify tune explain profile report bench cache help --version --help --json" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt compile run devices conform certify tune explain profile report bench cache lsp help --version --help --json" -- "$word")
     return
   fi
   case $command in
@@ -38,6 +38,7 @@ _vyre() {
   certify) options="--backend --default --rounds --grid --language --dry-run" ;;
   tune) options="--backend --again --rounds --grid --language --dry-run --tunable --where --space --workgroup --strategy --evaluations --seconds --seed --results --report --replay --prior --seeds" ;;
   profile) options="--yes" ;;
+  lsp) options="--stdio" ;;
   run) options="--print --out --grid --workgroup --backend --repeat --explain --check --timeout --fuel --threads --language" ;;
   report) options="--output --no-measure" ;;
   bench) options="--grid --backend --rounds --save --compare --language" ;;
@@ -79,7 +80,7 @@ _vyre() {
   esac
   case $command:$word in
   *:-*) mapfile -t COMPREPLY < <(compgen -W "$options --json --help" -- "$word") ;;
-  help:*) mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt compile run devices conform certify tune explain profile report bench cache" -- "$word") ;;
+  help:*) mapfile -t COMPREPLY < <(compgen -W "check fmt info convert opt compile run devices conform certify tune explain profile report bench cache lsp" -- "$word") ;;
   devices:*) mapfile -t COMPREPLY < <(compgen -W "$(vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p')" -- "$word") ;;
   profile:*)
     if [ "$COMP_CWORD" -eq 2 ]; then

@@ -23,10 +23,10 @@ function __vyre_passes
     vyre opt --list 2>/dev/null | awk 'NR > 1 { print $1 }'
 end
 
-set -l commands check fmt info convert opt compile run devices conform certify tune explain profile report bench cache help
+set -l commands check fmt info convert opt compile run devices conform certify tune explain profile report bench cache lsp help
 set -l none "not __fish_seen_subcommand_from $commands"
 complete -c vyre -n $none -f -a check -d "say whether programs are well-formed"
-complete -c vyre -n $none -f -a fmt -d "lay a program's text out in the one canonical way"
+complete -c vyre -n $none -f -a fmt -d "lay a program's text out"
 complete -c vyre -n $none -f -a info -d "parameters, buffers, regions, statistics, fingerprint"
 complete -c vyre -n $none -f -a convert -d "turn OpenCL C, text form or wire form into text or wire form"
 complete -c vyre -n $none -f -a opt -d "optimize a program, and say what was done and why"
@@ -41,6 +41,7 @@ complete -c vyre -n $none -f -a profile -d "look at, ship or forget what was mea
 complete -c vyre -n $none -f -a report -d "draw what was learned as a page for a browser"
 complete -c vyre -n $none -f -a bench -d "time a program on every backend and tier, beside peers"
 complete -c vyre -n $none -f -a cache -d "show or clear the compiled programs on disk"
+complete -c vyre -n $none -f -a lsp -d "serve an editor: mistakes, types, definitions, layout"
 complete -c vyre -n $none -f -a help -d "how to use a command"
 complete -c vyre -n $none -f -l version -d "the version"
 complete -c vyre -l json -d "results and errors as JSON"
@@ -122,5 +123,6 @@ complete -c vyre -n "__fish_seen_subcommand_from bench" -s r -l rounds -x -d "sa
 complete -c vyre -n "__fish_seen_subcommand_from bench" -l save -r -d "keep the figures"
 complete -c vyre -n "__fish_seen_subcommand_from bench" -l compare -r -d "beside those of an earlier run"
 complete -c vyre -n "__fish_seen_subcommand_from cache" -f -a "show clear"
+complete -c vyre -n "__fish_seen_subcommand_from lsp" -f -s s -l stdio -d "over standard input and output"
 complete -c vyre -n "__fish_seen_subcommand_from devices" -f -a "(__vyre_backends)"
-complete -c vyre -n "__fish_seen_subcommand_from help" -f -a "check fmt info convert opt compile run devices conform certify tune explain profile report bench cache"
+complete -c vyre -n "__fish_seen_subcommand_from help" -f -a "check fmt info convert opt compile run devices conform certify tune explain profile report bench cache lsp"

@@ -36,7 +36,7 @@ struct command {
 
 extern const command check_command, fmt_command, info_command, convert_command, run_command,
     devices_command, opt_command, compile_command, conform_command, certify_command, tune_command,
-    explain_command, profile_command, cache_command, report_command, bench_command;
+    explain_command, profile_command, cache_command, report_command, bench_command, lsp_command;
 
 // Prints the error, as text on standard error or as JSON on standard output, and returns the exit
 // code for its status.

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &check_command,   &fmt_command,     &info_command,  &convert_command,
-    &opt_command,     &compile_command, &run_command,   &devices_command,
-    &conform_command, &certify_command, &tune_command,  &explain_command,
-    &profile_command, &report_command,  &bench_command, &cache_command,
+    &check_command,   &fmt_command,     &info_command,    &convert_command, &opt_command,
+    &compile_command, &run_command,     &devices_command, &conform_command, &certify_command,
+    &tune_command,    &explain_command, &profile_command, &report_command,  &bench_command,
+    &cache_command,   &lsp_command,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
