@@ -53,6 +53,9 @@ bench: build ## build and run the benches (BENCH="name ..." picks some)
 	@set -e; for b in $(or $(addprefix $(BUILD)/bench_,$(BENCH)),$(BUILD)/bench_*); do \
 	  if [ -x $$b ]; then echo "== $$b"; $$b; fi; done
 
+bench-python: build ## vyre from Python beside numba, taichi and pyopencl (PARTS="start calls blur ...")
+	@bench/python/run $(BUILD) $(PARTS)
+
 peers: ## get what bench_kernels compares with and Debian does not have (scripts/get-peers)
 	@scripts/get-peers $(PEERS)
 
@@ -117,4 +120,4 @@ clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
 .PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind conform random random-vulkan fuzz \
-  docs python wheel install uninstall format tidy clean
+  docs bench-python python wheel install uninstall format tidy clean
