@@ -300,6 +300,7 @@ typedef struct vyre_source_entry {
   const char *name;
   uint32_t line;         /* in the file that holds it */
   uint32_t workgroup[3]; /* that it requires; zeros where not stated */
+  uint32_t hint[3];      /* that it is most used with; likewise */
   uint32_t arg_count;
   const vyre_source_arg *args;
 } vyre_source_entry;

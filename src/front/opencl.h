@@ -10,7 +10,7 @@
 
 extern const front_language opencl_language;
 
-enum { FRONT_ABI_VERSION = 5 };
+enum { FRONT_ABI_VERSION = 6 };
 
 #define FRONT_MODULE_FILE   "libvyre-clang.so"
 #define FRONT_MODULE_SYMBOL "vyre_front_module"

@@ -81,6 +81,9 @@ cl_int clGetKernelArgInfo(cl_kernel k, cl_uint index, cl_kernel_arg_info what, s
   char name[512];
   if (!object_is(k, OBJECT_KERNEL)) return CL_INVALID_KERNEL;
   if (index >= k->arg_count) return CL_INVALID_ARG_INDEX;
+  const char *options = k->program->options;
+  if (k->program->source && !(options && strstr(options, "-cl-kernel-arg-info")))
+    return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
   const vyre_source_arg *a = &k->entry->about->args[index];
   switch (what) {
   case CL_KERNEL_ARG_ADDRESS_QUALIFIER: info_u32(&i, address_of(a)); break;

@@ -38,10 +38,30 @@ static cl_int check_build(cl_program p, cl_uint count, const cl_device_id *devic
 
 // ---- one text -----------------------------------------------------------------------------------
 
+// Headers are named as the client named them, wherever they were put for a moment.
+static cl_int forget_folder(cl_program p, const char *folder) {
+  strbuf made = {0};
+  size_t size = strlen(folder);
+  const char *at = p->text, *end = p->text + p->text_size, *next;
+  while ((next = memmem(at, (size_t)(end - at), folder, size))) {
+    strbuf_add(&made, at, (size_t)(next - at));
+    at = next + size;
+    if (at < end && *at == '/') at++;
+  }
+  strbuf_add(&made, at, (size_t)(end - at));
+  char *text = strbuf_take(&made, &size);
+  if (!text) return CL_OUT_OF_HOST_MEMORY;
+  free(p->text);
+  p->text = text;
+  p->text_size = size;
+  return CL_SUCCESS;
+}
+
 // Preprocesses the source with the options and, in front of them, `folder` as one of includes.
 static cl_int preprocess(cl_program p, build_options *o, const char *folder) {
   vyre_error error = {0};
   strbuf all = {0};
+  strbuf_puts(&all, "-D__OPENCL_VERSION__=300 "); // the device's, whatever the language
   if (folder) strbuf_printf(&all, "\"-I%s\" ", folder);
   strbuf_puts(&all, o->preprocess);
   char *options = strbuf_take(&all, NULL);
@@ -51,7 +71,7 @@ static cl_int preprocess(cl_program p, build_options *o, const char *folder) {
   free(options);
   p->flags = o->read;
   o->read = NULL;
-  if (status == VYRE_OK) return CL_SUCCESS;
+  if (status == VYRE_OK) return folder ? forget_folder(p, folder) : CL_SUCCESS;
   program_log_error(p, &error);
   return status == VYRE_ERROR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_BUILD_PROGRAM_FAILURE;
 }

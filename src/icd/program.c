@@ -44,11 +44,6 @@ void program_clear(cl_program p) {
 
 void program_fini(void *handle) {
   cl_program p = handle;
-  for (program_ending *e = p->endings, *next; e; e = next) {
-    next = e->next;
-    e->call(p, e->data);
-    free(e);
-  }
   p->is_binary = false;
   program_clear(p);
   free(p->source);

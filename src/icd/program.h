@@ -31,12 +31,6 @@ typedef enum program_form {
   PROGRAM_EXECUTABLE
 } program_form;
 
-typedef struct program_ending {
-  struct program_ending *next;
-  void(CL_CALLBACK *call)(cl_program program, void *data);
-  void *data;
-} program_ending;
-
 struct _cl_program {
   object base;
   cl_context context; // held
@@ -57,7 +51,6 @@ struct _cl_program {
   uint32_t entry_count;
   program_global *globals;
   atomic_uint kernel_count;
-  program_ending *endings;
 };
 
 void program_fini(void *program);

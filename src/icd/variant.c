@@ -256,11 +256,18 @@ uint64_t variant_local_bytes(cl_kernel k) {
 }
 
 cl_int variant_attributes(cl_kernel k, size_t room, void *value, size_t *size) {
-  char text[128] = "";
+  strbuf text = {0};
   info i = {0};
-  const uint32_t *stated = k->entry->about->workgroup;
+  const uint32_t *stated = k->entry->about->workgroup, *hint = k->entry->about->hint;
   if (stated[0])
-    snprintf(text, sizeof text, "reqd_work_group_size(%u,%u,%u)", stated[0], stated[1], stated[2]);
-  info_text(&i, text);
-  return info_answer(&i, room, value, size);
+    strbuf_printf(&text, "reqd_work_group_size(%u,%u,%u)", stated[0], stated[1], stated[2]);
+  if (hint[0])
+    strbuf_printf(&text, "%swork_group_size_hint(%u,%u,%u)", text.size ? " " : "", hint[0], hint[1],
+                  hint[2]);
+  char *all = strbuf_take(&text, NULL);
+  if (!all) return CL_OUT_OF_HOST_MEMORY;
+  info_text(&i, all);
+  cl_int code = info_answer(&i, room, value, size);
+  free(all);
+  return code;
 }

@@ -145,6 +145,7 @@ static void list_kernels(listing *s) {
     vyre_source_entry k = {.name = list_string(s, f->name)};
     k.line = source_find(s->u, f->offset).line;
     memcpy(k.workgroup, f->workgroup, sizeof k.workgroup);
+    memcpy(k.hint, f->hint, sizeof k.hint);
     k.args = s->args ? s->args + s->arg_count : NULL;
     ast_params(s->u, f);
     k.arg_count = f->param_count;

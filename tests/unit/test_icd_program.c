@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs of the OpenCL driver: options, logs, binaries, compiling and linking, what is asked
+// about kernels, printf.
+#include "../icd.h"
+
+static const char source[] = "#ifndef N\n#define N 1\n#endif\n"
+                             "kernel void k(global int *o) { o[get_global_id(0)] = N; }\n";
+
+static int run_k(const icd *i, cl_program program) {
+  cl_int code;
+  int out[4];
+  cl_kernel kernel = clCreateKernel(program, "k", &code);
+  OK(code);
+  cl_mem o = icd_buffer(i, sizeof out, NULL);
+  OK(clSetKernelArg(kernel, 0, sizeof o, &o));
+  icd_run(i, kernel, 4);
+  icd_read(i, o, sizeof out, out);
+  for (int k = 1; k < 4; k++) assert_int_equal(out[k], out[0]);
+  OK(clReleaseMemObject(o));
+  OK(clReleaseKernel(kernel));
+  return out[0];
+}
+
+static void options_count(void **state) {
+  (void)state;
+  icd i = icd_begin(source, 0);
+  assert_int_equal(run_k(&i, i.program), 1);
+  OK(clBuildProgram(i.program, 1, &i.device, "-DN=5 -cl-std=CL1.2 -w", NULL, NULL));
+  assert_int_equal(run_k(&i, i.program), 5);
+  OK(clBuildProgram(i.program, 0, NULL, "-D \"N=(2 + 5)\" -cl-mad-enable", NULL, NULL));
+  assert_int_equal(run_k(&i, i.program), 7);
+  FAILS(CL_INVALID_BUILD_OPTIONS,
+        clBuildProgram(i.program, 0, NULL, "-cl-no-such-thing", NULL, NULL));
+  FAILS(CL_INVALID_VALUE, clBuildProgram(i.program, 1, NULL, NULL, NULL, NULL));
+  char text[64];
+  OK(clGetProgramBuildInfo(i.program, i.device, CL_PROGRAM_BUILD_OPTIONS, sizeof text, text, NULL));
+  assert_non_null(strstr(text, "-cl-mad-enable"));
+  icd_end(&i);
+}
+
+static void logs_say_what_is_wrong(void **state) {
+  (void)state;
+  icd i = icd_begin(source, 0);
+  const char *wrong = "kernel void k(global int *o) {\n  o[0] = nothing;\n}\n";
+  cl_program program = clCreateProgramWithSource(i.context, 1, &wrong, NULL, NULL);
+  FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+  char log[1024] = "";
+  OK(clGetProgramBuildInfo(program, i.device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+  assert_non_null(strstr(log, "program.cl:2:10"));
+  assert_non_null(strstr(log, "nothing"));
+  cl_build_status built;
+  OK(clGetProgramBuildInfo(program, i.device, CL_PROGRAM_BUILD_STATUS, sizeof built, &built, NULL));
+  assert_int_equal(built, CL_BUILD_ERROR);
+  cl_int code;
+  clCreateKernel(program, "k", &code);
+  assert_int_equal(code, CL_INVALID_PROGRAM_EXECUTABLE);
+  clCreateKernel(i.program, "other", &code);
+  assert_int_equal(code, CL_INVALID_KERNEL_NAME);
+  OK(clReleaseProgram(program));
+  icd_end(&i);
+}
+
+static void binaries_run_and_damaged_ones_do_not(void **state) {
+  (void)state;
+  icd i = icd_begin(NULL, 0);
+  cl_program program = icd_build(&i, source, "-DN=9");
+  size_t size;
+  OK(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+  unsigned char *bytes = malloc(size);
+  OK(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL));
+  OK(clReleaseProgram(program));
+  cl_int code, status;
+  const unsigned char *given = bytes;
+  program = clCreateProgramWithBinary(i.context, 1, &i.device, &size, &given, &status, &code);
+  OK(code);
+  OK(status);
+  OK(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+  assert_int_equal(run_k(&i, program), 9);
+  OK(clReleaseProgram(program));
+  for (size_t at = 0; at < size; at += size / 37 + 1) {
+    bytes[at] ^= 1;
+    assert_null(clCreateProgramWithBinary(i.context, 1, &i.device, &size, &given, &status, &code));
+    assert_int_equal(code, CL_INVALID_BINARY);
+    assert_int_equal(status, CL_INVALID_BINARY);
+    bytes[at] ^= 1;
+  }
+  for (size_t cut = 1; cut < size; cut += size / 11 + 1) {
+    assert_null(clCreateProgramWithBinary(i.context, 1, &i.device, &cut, &given, &status, &code));
+    assert_int_equal(code, CL_INVALID_BINARY);
+  }
+  free(bytes);
+  clCreateProgramWithIL(i.context, "spirv", 5, &code);
+  assert_int_equal(code, CL_INVALID_OPERATION);
+  icd_end(&i);
+}
+
+static cl_program source_of(const icd *i, const char *text) {
+  cl_int code;
+  cl_program made = clCreateProgramWithSource(i->context, 1, &text, NULL, &code);
+  OK(code);
+  return made;
+}
+
+static void sources_are_linked(void **state) {
+  (void)state;
+  icd i = icd_begin(source, 0);
+  cl_program header = source_of(&i, "typedef struct { int a, b; } pair;\nint sum(pair p);\n");
+  cl_program body =
+      source_of(&i, "#include \"in/pair.h\"\nint sum(pair p) { return p.a + p.b; }\n");
+  cl_program user = source_of(&i, "#include \"in/pair.h\"\n"
+                                  "kernel void k(global int *o) {\n"
+                                  "  pair p = {40, get_global_id(0) * 0 + N};\n"
+                                  "  o[get_global_id(0)] = sum(p);\n"
+                                  "}\n");
+  const char *name = "in/pair.h";
+  OK(clCompileProgram(body, 0, NULL, NULL, 1, &header, &name, NULL, NULL));
+  OK(clCompileProgram(user, 0, NULL, "-DN=2", 1, &header, &name, NULL, NULL));
+  cl_program parts[] = {body, user};
+  cl_int code;
+  cl_program linked = clLinkProgram(i.context, 0, NULL, NULL, 2, parts, NULL, NULL, &code);
+  OK(code);
+  assert_int_equal(run_k(&i, linked), 42);
+  OK(clReleaseProgram(linked));
+  cl_program library =
+      clLinkProgram(i.context, 0, NULL, "-create-library", 1, parts, NULL, NULL, &code);
+  OK(code);
+  cl_program_binary_type type;
+  OK(clGetProgramBuildInfo(library, i.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, NULL));
+  assert_int_equal(type, CL_PROGRAM_BINARY_TYPE_LIBRARY);
+  parts[0] = library;
+  linked = clLinkProgram(i.context, 0, NULL, NULL, 2, parts, NULL, NULL, &code);
+  OK(code);
+  assert_int_equal(run_k(&i, linked), 42);
+  FAILS(CL_COMPILE_PROGRAM_FAILURE,
+        clCompileProgram(user, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+  assert_null(clLinkProgram(i.context, 0, NULL, NULL, 1, &i.program, NULL, NULL, &code));
+  assert_int_equal(code, CL_INVALID_OPERATION);
+  OK(clReleaseProgram(linked));
+  OK(clReleaseProgram(library));
+  OK(clReleaseProgram(user));
+  OK(clReleaseProgram(body));
+  OK(clReleaseProgram(header));
+  icd_end(&i);
+}
+
+static void kernels_tell_about_themselves(void **state) {
+  (void)state;
+  icd i = icd_begin(NULL, 0);
+  i.program = icd_build(&i,
+                        "typedef float real;\n"
+                        "kernel __attribute__((reqd_work_group_size(8, 1, 1)))\n"
+                        "void one(global const volatile real *restrict x, constant uint4 *c,\n"
+                        "         local short *t, read_only image2d_t p, unsigned int n) {\n"
+                        "  local int own[16]; own[n] = t[n]; }\n"
+                        "kernel void two(void) {}\n",
+                        "-cl-kernel-arg-info");
+  cl_kernel kernels[2];
+  cl_uint count;
+  FAILS(CL_INVALID_VALUE, clCreateKernelsInProgram(i.program, 1, kernels, NULL));
+  OK(clCreateKernelsInProgram(i.program, 2, kernels, &count));
+  assert_int_equal(count, 2);
+  char text[64];
+  OK(clGetProgramInfo(i.program, CL_PROGRAM_KERNEL_NAMES, sizeof text, text, NULL));
+  assert_string_equal(text, "one;two");
+  static const char *const names[] = {"x", "c", "t", "p", "n"};
+  static const char *const types[] = {"real*", "uint4*", "short*", "image2d_t", "uint"};
+  static const cl_uint spaces[] = {CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_CONSTANT,
+                                   CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_GLOBAL,
+                                   CL_KERNEL_ARG_ADDRESS_PRIVATE};
+  for (cl_uint k = 0; k < 5; k++) {
+    cl_uint space, access;
+    OK(clGetKernelArgInfo(kernels[0], k, CL_KERNEL_ARG_NAME, sizeof text, text, NULL));
+    assert_string_equal(text, names[k]);
+    OK(clGetKernelArgInfo(kernels[0], k, CL_KERNEL_ARG_TYPE_NAME, sizeof text, text, NULL));
+    assert_string_equal(text, types[k]);
+    OK(clGetKernelArgInfo(kernels[0], k, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
+                          NULL));
+    assert_int_equal(space, spaces[k]);
+    OK(clGetKernelArgInfo(kernels[0], k, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access,
+                          NULL));
+    assert_int_equal(access, k == 3 ? CL_KERNEL_ARG_ACCESS_READ_ONLY : CL_KERNEL_ARG_ACCESS_NONE);
+  }
+  cl_kernel_arg_type_qualifier qualifiers;
+  OK(clGetKernelArgInfo(kernels[0], 0, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifiers, &qualifiers,
+                        NULL));
+  assert_int_equal(qualifiers, CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_VOLATILE |
+                                   CL_KERNEL_ARG_TYPE_RESTRICT);
+  size_t stated[3];
+  OK(clGetKernelWorkGroupInfo(kernels[0], NULL, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof stated,
+                              stated, NULL));
+  assert_true(stated[0] == 8 && stated[1] == 1 && stated[2] == 1);
+  cl_ulong bytes;
+  OK(clSetKernelArg(kernels[0], 2, 100, NULL));
+  OK(clGetKernelWorkGroupInfo(kernels[0], i.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes,
+                              NULL));
+  assert_int_equal(bytes, 164);
+  OK(clReleaseKernel(kernels[0]));
+  OK(clReleaseKernel(kernels[1]));
+  icd_end(&i);
+}
+
+static void printf_prints(void **state) {
+  (void)state;
+  icd i = icd_begin(
+      "kernel void say(int n) { printf(\"%d of %d\\n\", (int)get_global_id(0), n); }\n", 0);
+  cl_kernel say = icd_kernel(&i, "say");
+  int n = 3, ends[2];
+  OK(clSetKernelArg(say, 0, sizeof n, &n));
+  fflush(stdout);
+  assert_int_equal(pipe(ends), 0);
+  int kept = dup(1);
+  dup2(ends[1], 1);
+  icd_run(&i, say, 3);
+  OK(clFinish(i.queue));
+  fflush(stdout);
+  dup2(kept, 1);
+  close(ends[1]);
+  char text[128];
+  ssize_t size = read(ends[0], text, sizeof text - 1);
+  assert_true(size > 0);
+  text[size] = 0;
+  assert_string_equal(text, "0 of 3\n1 of 3\n2 of 3\n");
+  close(ends[0]);
+  close(kept);
+  OK(clReleaseKernel(say));
+  icd_end(&i);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(options_count),
+      cmocka_unit_test(logs_say_what_is_wrong),
+      cmocka_unit_test(binaries_run_and_damaged_ones_do_not),
+      cmocka_unit_test(sources_are_linked),
+      cmocka_unit_test(kernels_tell_about_themselves),
+      cmocka_unit_test(printf_prints),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
