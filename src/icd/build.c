@@ -203,20 +203,35 @@ static const char *line_end(const char *at, const char *end) {
   return stop ? stop + 1 : end;
 }
 
-static bool has_text(const strbuf *all, const char *at, size_t size) {
-  return all->size >= size && memmem(all->at, all->size, at, size);
+// Whether the line has a word.
+static bool line_has(const char *at, const char *word, const char *end) {
+  return memmem(at, (size_t)(line_end(at, end) - at), word, strlen(word)) != NULL;
+}
+
+// A marker without its flags: they say where includes begin and end, of which some are left out.
+static const char *add_marker(strbuf *out, const char *at, const char *end) {
+  const char *stop = line_end(at, end);
+  const char *quote = memchr(at, '"', (size_t)(stop - at));
+  const char *last = quote ? memrchr(at, '"', (size_t)(stop - at)) : NULL;
+  if (last && last > quote) strbuf_add(out, at, (size_t)(last + 1 - at));
+  strbuf_putc(out, '\n');
+  return stop;
 }
 
 // Adds a text, without the parts of other files (a marker and what follows) that are there already.
 static void add_text(strbuf *all, const char *text, size_t size) {
-  const char *end = text + size, *start = text;
-  while (start < end) {
-    const char *stop = line_end(start, end);
+  const char *end = text + size;
+  for (const char *start = text; start < end;) {
+    strbuf part = {0};
+    bool is_other = is_marker(start) && !line_has(start, "\"program.cl\"", end);
+    const char *body = is_marker(start) ? add_marker(&part, start, end) : start, *stop = body;
     while (stop < end && !is_marker(stop)) stop = line_end(stop, end);
-    const char *name = memchr(start, '"', (size_t)(line_end(start, end) - start));
-    bool is_other = is_marker(start) && name && strncmp(name, "\"program.cl\"", 12);
-    if (!is_other || !has_text(all, start, (size_t)(stop - start)))
-      strbuf_add(all, start, (size_t)(stop - start));
+    strbuf_add(&part, body, (size_t)(stop - body));
+    bool is_there =
+        is_other && all->size && part.size && memmem(all->at, all->size, part.at, part.size);
+    if (!is_there) strbuf_add(all, part.at, part.size);
+    all->failed |= part.failed;
+    strbuf_fini(&part);
     start = stop;
   }
   strbuf_putc(all, '\n');
