@@ -22,6 +22,8 @@ typedef struct estimate {
   uint64_t scattered; // accesses that are made lane by lane
   uint64_t chased;    // weight of those in loops that lanes leave at different times
   uint64_t computed;  // weight of operations on vectors that are no accesses, in such loops
+  uint64_t lined;     // as `chased`, in loops in which each lane writes a line of its own
+  uint64_t worked;    // and as `computed`
   bool has_loop;
 } estimate;
 
@@ -44,11 +46,22 @@ static bool is_scattered(const estimate *s, const inst *in) {
   return (v->axes & AXIS_X) && !is_line;
 }
 
+// A loop of which each lane writes a buffer somewhere else.
+static bool writes_lines(const estimate *s, uint32_t loop) {
+  const inst *code = s->k->p->code;
+  for (uint32_t i = loop + 1; i < inst_end(&code[loop]); i++)
+    if (code[i].op == VYRE_OP_STORE && mem_space(code[i].arg[0]) == MEM_BUFFER &&
+        is_scattered(s, &code[i]))
+      return true;
+  return false;
+}
+
 static void weigh(estimate *s) {
   const region *r = s->k->region;
   uint64_t factor = 1;
   unsigned depth = 0;
   uint32_t parted_end = 0; // of the outermost loop that lanes leave at different times
+  uint32_t lined_end = 0;  // of the outermost one that writes lane by lane
   for (uint32_t i = r->body.first; i < r->body.end; i++) {
     const inst *in = &s->k->p->code[i];
     bool opens = in->op == VYRE_OP_FOR || in->op == VYRE_OP_WHILE;
@@ -58,9 +71,12 @@ static void weigh(estimate *s) {
     s->has_loop |= opens;
     if (opens && i >= parted_end && (block_at(s->shapes, i)->parts & AXIS_X))
       parted_end = inst_end(in);
+    if (opens && i >= lined_end && writes_lines(s, i)) lined_end = inst_end(in);
+    bool is_computed = op_is((vyre_op)in->op, OPF_PURE) && is_vector(s, i);
     if (i < parted_end && is_scattered(s, in)) s->chased += factor;
-    if (i < parted_end && op_is((vyre_op)in->op, OPF_PURE) && is_vector(s, i))
-      s->computed += factor;
+    if (i < parted_end && is_computed) s->computed += factor;
+    if (i < lined_end && is_scattered(s, in)) s->lined += factor;
+    if (i < lined_end && is_computed) s->worked += factor;
     if (takes_turns(s, in)) s->turns += factor;
     if (is_scattered(s, in)) s->scattered++;
     if (in->type && is_vector(s, i)) s->work += factor;
@@ -167,9 +183,11 @@ bool choose_width(const kernel *k, const shapes *shapes, plan *plan) {
     *out = 1;
     return true;
   }
-  // Loops that do little but follow indices: lanes that wait for the longest one, and for each
-  // other's loads, lose to one after the other (measured: a sparse product by a factor of 2).
-  if (k->region->is_elastic && s.chased && s.computed <= s.chased) {
+  // Loops that do little but follow indices, or go along a row for each lane and write it: lanes
+  // that wait for the longest one, and for each other's accesses in as many lines of memory, lose
+  // to one after the other (measured: a sparse product by a factor of 2, a solver by 8).
+  bool chases = s.chased && s.computed <= s.chased, lines = s.lined && s.worked <= 2 * s.lined;
+  if (k->region->is_elastic && (chases || lines)) {
     *out = 1;
     return true;
   }
