@@ -52,6 +52,46 @@ static void transients_of_any_size_follow_one_another(void **state) {
   vyre_executable_release(e);
 }
 
+// More than caches hold goes by them, in whole lines: from addresses that are lines and from
+// others, forwards and backwards, and is there for whoever looks then.
+static void what_is_large_is_written_past_the_caches(void **state) {
+  (void)state;
+  enum { COUNT = (72 << 20) + 77, OFFSETS = 3 };
+  static const size_t offsets[OFFSETS] = {0, 1, 48};
+  vyre_executable *e = compile("program copy()\n"
+                               "buffer x: u8[] read\n"
+                               "buffer y: u8[] write\n"
+                               "buffer z: u8[] write\n"
+                               "region a grid(len(y)) {\n"
+                               "  let i = global_id.x\n"
+                               "  y[i] = x[i] + 1\n"
+                               "  z[len(z) - 1 - i] = x[i]\n"
+                               "}\n");
+  uint8_t *x = malloc(COUNT), *y = aligned_alloc(64, (COUNT + 191) / 64 * 64);
+  uint8_t *z = aligned_alloc(64, (COUNT + 191) / 64 * 64);
+  assert_non_null(x);
+  assert_non_null(y);
+  assert_non_null(z);
+  for (size_t i = 0; i < COUNT; i++) x[i] = (uint8_t)(i * 7 + (i >> 11));
+  for (int n = 0; n < OFFSETS; n++) {
+    size_t at = offsets[n], wrong = 0;
+    memset(y, 0, at + COUNT);
+    memset(z, 0, at + COUNT);
+    vyre_span spans[3] = {{x, COUNT}, {y + at, COUNT}, {z + at, COUNT}};
+    vyre_dispatch_args args = {.buffers = spans, .buffer_count = 3, .threads = n == 2 ? 1 : 0};
+    vyre_error error;
+    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
+    for (size_t i = 0; i < COUNT; i++)
+      wrong += y[at + i] != (uint8_t)(x[i] + 1) || z[at + COUNT - 1 - i] != x[i];
+    assert_int_equal(wrong, 0);
+    for (size_t i = 0; i < at; i++) assert_int_equal(y[i] | z[i], 0);
+  }
+  free(x);
+  free(y);
+  free(z);
+  vyre_executable_release(e);
+}
+
 // A buffer counts as far as there are invocations, and no further than it goes; parameters and
 // buffers that a region leaves alone do not count.
 static void a_region_tells_the_bytes_that_it_touches(void **state) {
@@ -324,6 +364,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(transients_of_any_size_follow_one_another),
       cmocka_unit_test(transients_begin_with_zeros),
+      cmocka_unit_test(what_is_large_is_written_past_the_caches),
       cmocka_unit_test(a_region_tells_the_bytes_that_it_touches),
       cmocka_unit_test(a_time_limit_ends_kernels_without_loops),
       cmocka_unit_test(code_is_kept_apart),

@@ -20,9 +20,10 @@ typedef struct cpu_args {
   volatile uint32_t *stop; // not 0: give up soon. Polled at back edges of loops that are not
                            // provably short.
   uint32_t is_alone;       // not 0: one thread runs the whole region, so atomics need no lock
+  uint32_t streams;        // not 0: what the region touches is more than the caches hold
 } cpu_args;
 
-enum { CPU_ABI_VERSION = 5 };
+enum { CPU_ABI_VERSION = 6 };
 
 enum { CPU_RAN = 0, CPU_STOPPED = 1, CPU_DIVERGED = 2 };
 

@@ -35,6 +35,7 @@ typedef struct cpu_state {
   cpu_kernels kernels;
   region_state *regions;
   uint32_t threads;
+  uint64_t cache_bytes;
   _Atomic(struct block *) spare; // transient memory of the last dispatch, for the next one
 } cpu_state;
 
@@ -211,7 +212,9 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
   threads_cost *cost = threads_find(&state->threads, l, shape->invocations);
   uint32_t most = l->threads && l->threads < s->threads ? l->threads : s->threads;
   uint32_t threads = threads_choose(&state->threads, cost, most, shape->invocations);
+  uint64_t bytes = traffic(s->program, state, l, shape->invocations);
   args->is_alone = threads == 1;
+  args->streams = bytes > s->cache_bytes;
   box_job j = {.kernel = s->kernels.functions[index],
                .args = args,
                .scratch_bytes = s->kernels.regions[index].scratch_bytes};
@@ -227,8 +230,7 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
   uint64_t time_ns = clock_between_ns(start, *l->end_stamp);
   if (status != VYRE_OK) return status;
   if (shape->invocations) threads_learn(cost, time_ns, threads, shape->invocations);
-  report_region(report, r->name, time_ns, traffic(s->program, state, l, shape->invocations),
-                shape->invocations);
+  report_region(report, r->name, time_ns, bytes, shape->invocations);
   return VYRE_OK;
 }
 
@@ -344,6 +346,7 @@ static vyre_status make_state(vyre_program *program, const vyre_compile_options 
     return error_out_of_memory(error);
   }
   s->threads = options->threads ? options->threads : pool_cpu_count();
+  s->cache_bytes = host_cache_bytes();
   cpu_options wanted = {.width = options->vector_width,
                         .tier = options->tier,
                         .stop = stop,

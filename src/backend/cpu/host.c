@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -46,3 +47,12 @@ void host_describe(char out[HOST_TEXT]) {
   host_name(out);
 }
 #endif
+
+uint64_t host_cache_bytes(void) {
+  const long usual = 32l << 20, most = 64l << 20;
+  long bytes = -1;
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+  bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+  return (uint64_t)(bytes <= 0 ? usual : bytes > most ? most : bytes);
+}

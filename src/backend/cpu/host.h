@@ -4,11 +4,16 @@
 #ifndef VYRE_BACKEND_CPU_HOST_H
 #define VYRE_BACKEND_CPU_HOST_H
 
+#include <stdint.h>
+
 enum { HOST_TEXT = 192 };
 
 // "AMD EPYC 7R13 / 178bfbff-...": different for any two CPUs that want different code.
 void host_describe(char out[HOST_TEXT]);
 // The marketing name alone, trimmed.
 void host_name(char out[HOST_TEXT]);
+// Bytes that its last cache holds, or what is usual where nobody says; at most 64 MiB, because a
+// larger one is shared by many.
+uint64_t host_cache_bytes(void);
 
 #endif

@@ -54,7 +54,7 @@ llval lanewise_splat(const lanewise *l, llval scalar) {
 llval lanewise_intrinsic(const lanewise *l, const char *name, const lltype *types,
                          unsigned type_count, const llval *args, unsigned count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  lltype wanted[2] = {types[0], type_count > 1 ? types[1] : NULL};
+  lltype wanted[2] = {type_count ? types[0] : NULL, type_count > 1 ? types[1] : NULL};
   llval given[4];
   for (unsigned i = 0; i < count; i++) given[i] = args[i];
   llval function = LLVMGetIntrinsicDeclaration(l->module, id, wanted, type_count);

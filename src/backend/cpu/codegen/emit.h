@@ -69,6 +69,8 @@ typedef struct kernel {
   LLVMMetadataRef *scopes; // per buffer, then per shared array: for LLVM\'s alias analysis
   llval grid[3];           // i64, once asked for
   llval is_alone;          // i1, once asked for
+  llval stays;             // i64, once asked for: 0 when stores stream, else 1
+  bool *is_only_written;   // per buffer: nothing reads it
   bool *is_own;            // per buffer: an element is written by the invocation of its number only
   bool *is_used;           // per operation of the body: something uses its value
   bool is_large;           // so much code that LLVM has to be spared
@@ -237,7 +239,8 @@ llval kernel_data(kernel *k, uint32_t index);
 llval kernel_length(kernel *k, uint32_t index); // i64
 llval kernel_grid(kernel *k, uint32_t axis);    // i64
 llval kernel_shared(kernel *k, uint32_t index);
-llval kernel_is_alone(kernel *k);                         // i1: no other thread runs the region
+llval kernel_is_alone(kernel *k); // i1: no other thread runs the region
+llval kernel_stays(kernel *k);    // i64: 0 when what is written goes by the caches, else 1
 llval kernel_mark(kernel *k, llval access, uint32_t mem); // tells LLVM what else it is not
 uint64_t kernel_scratch(kernel *k, uint64_t bytes);       // reserves; the offset, aligned to 64
 

@@ -66,6 +66,15 @@ llval kernel_is_alone(kernel *k) {
   return k->is_alone;
 }
 
+llval kernel_stays(kernel *k) {
+  if (!k->stays) {
+    llval flag = load_at(k, k->args, offsetof(cpu_args, streams), k->u->i32);
+    llval is_not = LLVMBuildICmp(k->entry, LLVMIntEQ, flag, LLVMConstInt(k->u->i32, 0, false), "");
+    k->stays = LLVMBuildZExt(k->entry, is_not, k->u->i64, "");
+  }
+  return k->stays;
+}
+
 llval kernel_bound(kernel *k, llval array, uint32_t axis) {
   llval bound = load_at(k, array, axis * sizeof(uint32_t), k->u->i32);
   return LLVMBuildZExt(k->entry, bound, k->u->i64, "");
@@ -131,14 +140,20 @@ static bool find_facts(kernel *k) {
   uint32_t first = k->region->body.first;
   k->is_own = arena_alloc_array(&k->u->arena, p->buffer_count + 1u, sizeof(bool));
   k->is_used = arena_alloc_array(&k->u->arena, k->region->body.end - first + 1u, sizeof(bool));
-  if (!k->is_own || !k->is_used) return false;
-  for (uint32_t i = 0; i < p->buffer_count; i++) k->is_own[i] = k->region->rank == 1;
+  k->is_only_written = arena_alloc_array(&k->u->arena, p->buffer_count + 1u, sizeof(bool));
+  if (!k->is_own || !k->is_used || !k->is_only_written) return false;
+  for (uint32_t i = 0; i < p->buffer_count; i++) {
+    k->is_own[i] = k->region->rank == 1;
+    k->is_only_written[i] = true;
+  }
   for (uint32_t i = first; i < k->region->body.end; i++) {
     const inst *in = &p->code[i];
     const char *operands = op_table[in->op].operands;
     for (int n = 0; operands[n]; n++)
       if (operands[n] == 'v' && !ref_is_const(in->arg[n])) k->is_used[in->arg[n] - first] = true;
     bool writes = in->op == VYRE_OP_STORE || op_is_atomic(in->op);
+    if (operands[0] == 'm' && in->op != VYRE_OP_STORE && mem_space(in->arg[0]) == MEM_BUFFER)
+      k->is_only_written[mem_index(in->arg[0])] = false;
     if (writes && mem_space(in->arg[0]) == MEM_BUFFER &&
         (op_is_atomic(in->op) || bounds_global_axis(p, in->arg[1]) != 0))
       k->is_own[mem_index(in->arg[0])] = false;
@@ -311,6 +326,19 @@ static bool make_plan(kernel *k, plan *plan, phases *phases) {
   return plan->width != 1 || flatten(k, plan->fast_shapes, &plan->fast_shapes);
 }
 
+// Stores that went by the caches are seen by others before what tells them that it is done.
+static void fence_streams(kernel *k, LLVMBuilderRef b) {
+  llblock fence = LLVMAppendBasicBlockInContext(k->u->context, k->function, "fence");
+  llblock after = LLVMAppendBasicBlockInContext(k->u->context, k->function, "fenced");
+  llval streams = LLVMBuildICmp(b, LLVMIntEQ, k->stays, const_i64(k->u, 0), "");
+  LLVMBuildCondBr(b, streams, fence, after);
+  LLVMPositionBuilderAtEnd(b, fence);
+  emitter e = {.k = k, .u = k->u, .b = b, .width = 1};
+  build_intrinsic(&e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
+  LLVMBuildBr(b, after);
+  LLVMPositionBuilderAtEnd(b, after);
+}
+
 bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
   kernel k = {.u = u, .p = u->p, .region = &u->p->regions[index], .index = index};
   plan plan = {0};
@@ -330,6 +358,7 @@ bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
     emit_box(&k, b, &plan);
   else
     emit_groups(&k, b, &plan);
+  if (k.stays) fence_streams(&k, b);
   kernel_return(&k, b, CPU_RAN);
   LLVMPositionBuilderAtEnd(b, k.stopped);
   kernel_return(&k, b, CPU_STOPPED);

@@ -50,6 +50,38 @@ void store_wide(const emitter *e, const place *p, llval address, llval value) {
   kernel_mark(e->k, stored, p->mem);
 }
 
+// Whole lines of a buffer that nobody reads need not come into the caches, where all of it does not
+// fit anyway: writing them takes no reading then, which is a third of the traffic of a copy.
+static bool can_stream(const emitter *e, const place *p) {
+  enum { LINE = 64 };
+  return mem_space(p->mem) == MEM_BUFFER && e->k->is_only_written[mem_index(p->mem)] &&
+         e->u->target->vector_bits >= 256 && e->u->options->tier != VYRE_TIER_QUICK && e->is_main &&
+         e->width * type_bytes(p->type) % LINE == 0;
+}
+
+// Asked of each vector, because only whole lines can go.
+static void store_streaming(const emitter *e, const place *p, llval address, llval value) {
+  llblock by = build_block(e, "stream"), plain = build_block(e, "store");
+  llblock after = build_block(e, "stored");
+  llval at = LLVMBuildPtrToInt(e->b, address, e->u->i64, "");
+  llval bits =
+      LLVMBuildAnd(e->b, LLVMBuildOr(e->b, at, kernel_stays(e->k), ""), const_i64(e->u, 63), "");
+  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, bits, const_i64(e->u, 0), ""), by, plain);
+  build_at(e, by);
+  llval stored = LLVMBuildStore(e->b, value, address);
+  LLVMSetAlignment(stored, 64);
+  unsigned kind = LLVMGetMDKindIDInContext(e->u->context, "nontemporal", 11);
+  LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(e->u->i32, 1, false));
+  LLVMMetadataRef node = LLVMMDNodeInContext2(e->u->context, &one, 1);
+  LLVMSetMetadata(stored, kind, LLVMMetadataAsValue(e->u->context, node));
+  kernel_mark(e->k, stored, p->mem);
+  build_go(e, after);
+  build_at(e, plain);
+  store_wide(e, p, address, value);
+  build_go(e, after);
+  build_at(e, after);
+}
+
 static void store_masked(const emitter *e, const place *p, llval address, llval value, llval bits) {
   lltype types[2] = {type_vector_of(e, p->element), e->u->ptr};
   llval args[4] = {value, address, LLVMConstInt(e->u->i32, type_bytes(p->type), false), bits};
@@ -171,7 +203,8 @@ static void store_vector(const emitter *e, const place *p, uint32_t i, unsigned 
   llval value = to_memory(e, p->type, value_vector(e, e->p->code[i].arg[2], row));
   if (!row) note_access(e, class, !is_proven && !(is_line && e->guards));
   if (is_line && is_proven && !e->exec) {
-    store_wide(e, p, line_address(e, p, i, row), build_reversed(e, value, class));
+    (can_stream(e, p) ? store_streaming : store_wide)(e, p, line_address(e, p, i, row),
+                                                      build_reversed(e, value, class));
   } else if (is_line && is_assumed(e, i) && is_own(e, i)) {
     llval bits = build_reversed(e, mask_test(e, e->exec), class);
     store_blended(e, p, line_address(e, p, i, row), build_reversed(e, value, class), bits);
