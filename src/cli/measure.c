@@ -148,7 +148,14 @@ vyre_status measure_compile(const measure *m, const char *backend, vyre_executab
   optimize_result optimized;
   uint64_t lengths[LIMIT_BUFFERS];
   optimize_options options = {.lengths = capture_lengths(&m->inputs, lengths) ? lengths : NULL};
-  vyre_compile_options as_it_is = {.optimize = VYRE_OPTIMIZE_NONE};
+  vyre_compile_options as_it_is = {.optimize = VYRE_OPTIMIZE_NONE,
+                                   .vector_width = m->compile.vector_width,
+                                   .threads = m->compile.threads};
+  if (m->compile.has_passes) options.profiles = variant_passes_profiles(m->compile.passes);
+  if (m->compile.has_passes && m->compile.passes == PASSES_NONE) options.mode = OPTIMIZE_NOTHING;
+  // As the runtime does: what goes beyond the usual passes is tried whole, because it is measured.
+  if (m->compile.has_passes && m->compile.passes > PASSES_RELEASE)
+    options.mode = OPTIMIZE_EVERYTHING;
   vyre_status status = optimize_program(m->program.program, &options, &optimized, error);
   if (status == VYRE_OK) status = vyre_compile(optimized.program, backend, &as_it_is, out, error);
   optimize_result_fini(&optimized);

@@ -10,6 +10,7 @@
 #include "cli/args.h"
 #include "cli/bind.h"
 #include "cli/load.h"
+#include "policy/variant_name.h"
 #include "profile/store.h"
 #include "runtime/capture.h"
 
@@ -17,6 +18,13 @@
 #define MEASURE_OPTIONS                                                                            \
   {'g', "grid", "extents such as 640,480"}, {'b', "backend", "an id that `vyre devices` lists"},   \
       {'r', "rounds", "a number of samples"}, {'N', "dry-run", NULL}, SOURCE_LANGUAGE_OPTION
+
+// How a program is compiled, where the usual way is not asked for.
+typedef struct measure_choices {
+  uint32_t vector_width, threads; // 0: as the backend chooses
+  bool has_passes;
+  variant_passes passes;
+} measure_choices;
 
 typedef struct measure {
   const cli *cli;
@@ -29,6 +37,7 @@ typedef struct measure {
   uint64_t grid[3], rounds;
   uint32_t grid_count;
   bool is_dry;
+  measure_choices compile;
   // Made by measure_begin.
   loaded program;
   bindings bound;

@@ -37,6 +37,31 @@ int tunables_find(const vyre_program *program, const char *name) {
   return SPACE_NONE;
 }
 
+static const char *const choices[] = {
+    [CHOICE_WIDTH] = "VYRE_VECTOR_WIDTH",
+    [CHOICE_THREADS] = "VYRE_THREADS",
+    [CHOICE_PASSES] = "VYRE_PASSES",
+};
+
+tunables_kind tunables_choice(const char *name) {
+  for (int i = CHOICE_WIDTH; i <= CHOICE_PASSES; i++)
+    if (!strcmp(choices[i], name)) return (tunables_kind)i;
+  return CHOICE_NONE;
+}
+
+// Whether what was given replaces what the source declares.
+static bool replaces_declared(const tunables *t) {
+  for (size_t i = 0; i < t->given.count; i++) {
+    char name[32];
+    size_t size = strcspn(t->given.at[i], "=");
+    if (size >= sizeof name) return true;
+    memcpy(name, t->given.at[i], size);
+    name[size] = 0;
+    if (tunables_choice(name) == CHOICE_NONE) return true;
+  }
+  return t->file != NULL;
+}
+
 bool tunables_are_there(const tunables *t, const tunables_source *source) {
   return t->given.count || t->file || vyre_program_tunable_count(source->program) ||
          declared_has_any(source->text, source->size);
@@ -112,7 +137,7 @@ vyre_status tunables_space(const tunables *t, const tunables_source *source, spa
                            vyre_error *error) {
   *out = (space){0};
   bool has_own = vyre_program_tunable_count(source->program) > 0;
-  bool is_declared = !t->file && !t->given.count; // in the source
+  bool is_declared = !replaces_declared(t); // in the source
   space_draft d = {.space = out, .program = has_own ? source->program : NULL, .error = error};
   json_error_t why;
   json_t *root = t->file ? json_load_file(t->file, 0, &why) : NULL;

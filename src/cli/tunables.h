@@ -37,6 +37,16 @@ typedef struct tunables_source {
   const vyre_program *program;
 } tunables_source;
 
+// Names that are no macros and no tunables of a program: how many lanes a vector has, how many
+// threads there are, and which profile of passes. They stand beside what the source declares.
+typedef enum tunables_kind {
+  CHOICE_NONE,
+  CHOICE_WIDTH,
+  CHOICE_THREADS,
+  CHOICE_PASSES
+} tunables_kind;
+tunables_kind tunables_choice(const char *name);
+
 // Whether there are any, on the command line or in the source.
 bool tunables_are_there(const tunables *t, const tunables_source *source);
 vyre_status tunables_space(const tunables *t, const tunables_source *source, space *out,

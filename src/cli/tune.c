@@ -281,6 +281,8 @@ const command tune_command = {
     "with tunables:\n"
     "      --tunable NAME=V1,V2,...   may be given several times; those of the source do not "
     "count\n"
+    "                      VYRE_VECTOR_WIDTH, VYRE_THREADS and VYRE_PASSES are the backend's\n"
+    "                      and the optimizer's, and stand beside those of the source\n"
     "      --where EXPR    a constraint: TILE * TILE <= 256 and N % TILE == 0\n"
     "      --space FILE    tunables and constraints from a T1 file (JSON)\n"
     "  -w, --workgroup X[,Y[,Z]]      of OpenCL C, where the kernel does not say\n"

@@ -56,8 +56,39 @@ static vyre_status fill_extents(const evaluator *t, uint32_t config, attempt *a,
   return status;
 }
 
+// Choices of the backend and of the optimizer, which no source sees.
+static vyre_status fill_choices(const evaluator *t, uint32_t config, attempt *a,
+                                vyre_error *error) {
+  measure_choices *c = &a->m.compile;
+  for (uint32_t i = 0; i < t->space->param_count; i++) {
+    const space_param *p = &t->space->params[i];
+    const char *value = p->values[space_row(t->space, config)[i]];
+    double number = p->numbers[space_row(t->space, config)[i]];
+    bool is_count = number >= 0 && number <= 65536 && number == floor(number), ok = true;
+    switch (tunables_choice(p->name)) {
+    case CHOICE_NONE: continue;
+    case CHOICE_WIDTH:
+      ok = is_count;
+      c->vector_width = ok ? (uint32_t)number : 0;
+      break;
+    case CHOICE_THREADS:
+      ok = is_count;
+      c->threads = ok ? (uint32_t)number : 0;
+      break;
+    case CHOICE_PASSES: c->has_passes = ok = variant_passes_read(value, &c->passes); break;
+    }
+    if (!ok)
+      return error_set(error, VYRE_ERROR_BINDING,
+                       "%s cannot be `%.40s`. Fix: give numbers for lanes and threads, and none, "
+                       "release, dataflow or megakernel for passes",
+                       p->name, value);
+  }
+  return VYRE_OK;
+}
+
 bool evaluator_gives(const evaluator *t, const space_param *p) {
   const measure *m = t->request->m;
+  if (tunables_choice(p->name) != CHOICE_NONE) return false;
   return load_language(m->file, &m->source).has_launch ||
          tunables_find(t->request->source.program, p->name) != SPACE_NONE;
 }
@@ -89,6 +120,7 @@ static vyre_status begin_attempt(evaluator *t, uint32_t config, attempt *a, vyre
   vyre_status status = fill_source(t, config, a, error);
   if (status == VYRE_OK) status = fill_words(t, config, a, error);
   if (status == VYRE_OK) status = fill_extents(t, config, a, error);
+  if (status == VYRE_OK) status = fill_choices(t, config, a, error);
   if (status == VYRE_OK) status = measure_load(&a->m, error);
   if (status == VYRE_OK)
     snprintf(t->op, sizeof t->op, "%s", vyre_program_name(a->m.program.program));

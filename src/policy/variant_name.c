@@ -38,14 +38,18 @@ void variant_name_format(const variant_name *n, char out[VARIANT_TEXT]) {
            shape, constants, n->configuration[0] ? WITH : "", n->configuration);
 }
 
+bool variant_passes_read(const char *name, variant_passes *out) {
+  int at = 0;
+  while (at < PASSES_COUNT && strcmp(passes_table[at].name, name)) at++;
+  *out = (variant_passes)at;
+  return at < PASSES_COUNT;
+}
+
 static bool parse_passes(char *text, variant_name *out) {
   char *dot = strchr(text, '.');
   if (dot) *dot = 0;
   if (dot && sscanf(dot + 1, "%8x", &out->digest) != 1) return false;
-  int at = 0;
-  while (at < PASSES_COUNT && strcmp(passes_table[at].name, text)) at++;
-  out->passes = (variant_passes)at;
-  return at < PASSES_COUNT;
+  return variant_passes_read(text, &out->passes);
 }
 
 bool variant_name_parse(const char *text, char backend[VARIANT_TEXT], variant_name *out) {

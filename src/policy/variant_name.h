@@ -20,6 +20,7 @@ typedef enum variant_passes {
 } variant_passes;
 
 unsigned variant_passes_profiles(variant_passes passes); // PASS_PROFILE_*, joined; 0 for none
+bool variant_passes_read(const char *name, variant_passes *out); // "none", "release", ...
 
 enum { VARIANT_CONFIGURATION = 128, VARIANT_TEXT = 256, BUILD_TEXT = 64 };
 

@@ -25,8 +25,17 @@ static bool has_backend(void *context, const char *backend) {
          vyre_backend_devices(backend, NULL, 0, &count, NULL) == VYRE_OK && count;
 }
 
+static void copy_figures(const route_entry *e, plan *p) {
+  for (uint32_t i = 0; i < e->observation_count && p->figure_count < PLAN_FIGURES; i++) {
+    plan_figure *f = &p->figures[p->figure_count++];
+    snprintf(f->backend, sizeof f->backend, "%s", e->observations[i].backend);
+    f->ns = (double)e->observations[i].latency_ns;
+  }
+}
+
 static void copy_entry(const route_entry *e, plan *p, remembered *r) {
   char build[BUILD_TEXT];
+  copy_figures(e, p);
   build_name(build);
   snprintf(p->routed, sizeof p->routed, "%s", e->variant ? e->variant : e->backend);
   snprintf(r->variant, sizeof r->variant, "%s", e->variant ? e->variant : "");
@@ -109,6 +118,14 @@ static bool is_of_bucket(const store_latency_row *r, const plan *p) {
   return r->size_class == p->size_class && !strcmp(r->work, p->work);
 }
 
+// What was certified was the full compile after the usual passes.
+static double certified_ns(const plan *p, const code *c) {
+  bool is_usual = c->tier == VYRE_TIER_FULL && c->passes == PASSES_RELEASE && !c->configuration[0];
+  for (uint32_t i = 0; is_usual && i < p->figure_count; i++)
+    if (!strcmp(p->figures[i].backend, c->backend)) return p->figures[i].ns;
+  return 0;
+}
+
 void begin_set_prior(const vyre_kernel *k, const plan *p, variant *v) {
   char text[VARIANT_TEXT];
   variant_text(v, text);
@@ -118,14 +135,19 @@ void begin_set_prior(const vyre_kernel *k, const plan *p, variant *v) {
     v->prior_ns = median_of(&r->samples);
     v->prior_best_ns = (double)r->samples.min_ns;
   }
+  if (v->prior_ns <= 0 && !v->shape[0]) v->prior_ns = v->prior_best_ns = certified_ns(p, v->code);
 }
+
+static const double HOPE = 0.8; // of the usual time: what took less is tried again
 
 // The fastest counts, because the latest may be what made it be left.
 static bool is_hopeful(const store_latency_row *r, double usual_ns) {
-  return r->samples.count >= FIGURE_ENOUGH && (double)r->samples.min_ns < usual_ns * 0.8;
+  return r->samples.count >= FIGURE_ENOUGH && (double)r->samples.min_ns < usual_ns * HOPE;
 }
 
 bool begin_has_hope(const vyre_kernel *k, const plan *p, const char *backend, double usual_ns) {
+  for (uint32_t i = 0; backend && i < p->figure_count; i++)
+    if (!strcmp(p->figures[i].backend, backend) && p->figures[i].ns < usual_ns * HOPE) return true;
   for (uint32_t i = 0; i < k->prior_count; i++) {
     const store_latency_row *r = &k->priors[i];
     if (!is_of_bucket(r, p) || (backend && !is_of_backend(r->variant, backend))) continue;

@@ -88,6 +88,7 @@ struct vyre_kernel {
   arena memory;
   opt_report earlier; // of the program's last compile, maybe in another process
   bool has_earlier;
+  bool has_looked; // for other backends' code that was compiled before
 };
 
 // Whether there is something to dispatch at all.

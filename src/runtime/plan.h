@@ -16,6 +16,7 @@ enum {
   PLAN_NOTES = 16,    // candidates that did not become variants
   PLAN_DECISIONS = 8, // latest ones
   PLAN_WORK_TEXT = 96,
+  PLAN_FIGURES = 4,
   PLAN_TURNS = FIGURE_ENOUGH + 1, // of each known variant, to begin with; the first to warm up
 };
 
@@ -45,6 +46,11 @@ enum {
   STAGE_COUNT = 4,
   STAGE_ALL = (1 << STAGE_COUNT) - 1,
 };
+
+typedef struct plan_figure { // what a backend took, says the routing table
+  char backend[32];
+  double ns;
+} plan_figure;
 
 typedef struct plan_note { // what became of a candidate that is no variant
   char name[VARIANT_TEXT];
@@ -91,6 +97,9 @@ typedef struct plan {
   uint64_t allowed_ns;       // CPU time that it may take
   route_state route;         // what the routing table had for it
   char routed[VARIANT_TEXT]; // the variant, or just the backend, that it names
+  plan_figure
+      figures[PLAN_FIGURES]; // that it has of backends, by `vyre certify` or another process
+  uint32_t figure_count;
   uint64_t begun_ns, changed_ns, explored_ns;
   uint64_t learned_ns; // CPU time of the jobs that learned about it
   uint32_t trials;     // in which several variants were timed in turn

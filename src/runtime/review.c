@@ -141,12 +141,22 @@ static void explore(plan *p, uint64_t now) {
 
 // ---- learning more ------------------------------------------------------------------------------
 
+// With the kernel's lock: whether another backend's code is there, from another bucket or the
+// cache.
+static bool has_foreign_code(const vyre_kernel *k) {
+  const code *first = atomic_load(&((vyre_kernel *)k)->first);
+  for (const code *c = k->codes; c && first; c = c->next)
+    if (!c->constants && c->backend != first->backend && backend_is_contender(c->backend))
+      return true;
+  return false;
+}
+
 // A stage is asked for when its cost is a small part of the time that the plan has been used, which
 // is the best guess of how long it will be.
 static void want_stage(vyre_kernel *k, plan *p) {
   enum { RUNS_OF_PASSES = 24, RUNS_OF_SHAPES = 80 };
   // Compiling this CPU's codes, or looking them up when another bucket has compiled them.
-  const double COMPILE_NS = p->is_known ? 2e6 : 2e7;
+  const double LOOK_NS = 2e6, COMPILE_NS = p->is_known ? LOOK_NS : 2e7;
   const variant *current = atomic_load(&p->current);
   double usual = figure_expected_ns(&current->figure), total = (double)plan_total_ns(p);
   double allowed = total / LEARN_SHARE - (double)p->learned_ns;
@@ -161,7 +171,8 @@ static void want_stage(vyre_kernel *k, plan *p) {
   } else if (!(p->stages & STAGE_TUNABLES) && tuning_is_worth(k, p, usual, total, LEARN_SHARE)) {
     stage = STAGE_TUNABLES;
   } else if (!(p->stages & STAGE_BACKENDS) && !k->runtime->backend[0]) {
-    double cost = (double)runtime_compile_cost_ns(k->runtime) + RUNS_OF_PASSES * usual;
+    double compile = has_foreign_code(k) ? LOOK_NS : (double)runtime_compile_cost_ns(k->runtime);
+    double cost = compile + RUNS_OF_PASSES * usual;
     if (cost <= allowed) stage = STAGE_BACKENDS;
   }
   if (!stage) return;
@@ -236,11 +247,43 @@ static void revive(vyre_kernel *k, plan *p) {
   if (is_time) begin_revive(k, p, usual, plan_dispatches(p));
 }
 
+// Code that another process compiled costs a few milliseconds, and opening the driver: it is looked
+// for long before compiling would be worth it. Once per kernel.
+static void look_for_code(vyre_kernel *k, plan *p) {
+  const double OPEN_NS = 1e8;
+  vyre_runtime *rt = k->runtime;
+  pthread_mutex_lock(&k->lock);
+  bool is_next = !k->has_looked && !rt->backend[0] && !(p->stages & STAGE_BACKENDS) &&
+                 (p->stages & STAGE_SHAPES) && atomic_load(&p->state) == PLAN_LEARNED;
+  double allowed = (double)plan_total_ns(p) / LEARN_SHARE - (double)p->learned_ns;
+  bool is_time = is_next && allowed > OPEN_NS && !has_foreign_code(k);
+  if (is_time) k->has_looked = true;
+  const code *first = atomic_load(&k->first);
+  pthread_mutex_unlock(&k->lock);
+  if (!is_time || !first) return;
+  uint64_t start = clock_thread_cpu_ns();
+  for (uint32_t i = 0; vyre_backend_name(i); i++) {
+    const char *id = vyre_backend_name(i);
+    code *found;
+    uint32_t count = 0;
+    if (!strcmp(id, first->backend) || !strcmp(id, rt->without) || !backend_is_contender(id))
+      continue;
+    if (vyre_backend_devices(id, NULL, 0, &count, NULL) != VYRE_OK || !count) continue;
+    code_request request = {
+        .backend = id, .tier = VYRE_TIER_FULL, .passes = PASSES_RELEASE, .only_cached = true};
+    (void)code_make(k, &request, &found, NULL);
+  }
+  pthread_mutex_lock(&k->lock);
+  p->learned_ns += clock_thread_cpu_ns() - start;
+  pthread_mutex_unlock(&k->lock);
+}
+
 void review_kernel(vyre_kernel *k) {
   for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
     plan *p = atomic_load(&k->plans[i]);
     if (!p) continue;
     revive(k, p);
+    look_for_code(k, p);
     pthread_mutex_lock(&k->lock);
     review_plan(k, p);
     pthread_mutex_unlock(&k->lock);

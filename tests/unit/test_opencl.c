@@ -577,11 +577,16 @@ static void test_binaries_are_kept_and_checked(void **state) {
   unsetenv("VYRE_CACHE");
   vyre_program *p = parse(device_saxpy);
   static const bool expected[] = {false, true, true, false, true};
+  const opencl_build_how cached = {.tier = VYRE_TIER_FULL, .only_cached = true};
   for (int i = 0; i < 5; i++) {
     opencl_build b;
     vyre_error error;
     if (i == 3) damage_cache();
-    if (opencl_build_init(&b, device, p, false, VYRE_TIER_FULL, &error) != VYRE_OK)
+    vyre_status looked_up = opencl_build_init(&b, device, p, &cached, &error);
+    assert_int_equal(looked_up, expected[i] ? VYRE_OK : VYRE_ERROR_UNSUPPORTED);
+    if (looked_up == VYRE_OK) opencl_build_fini(&b, device);
+    if (opencl_build_init(&b, device, p, &(opencl_build_how){.tier = VYRE_TIER_FULL}, &error) !=
+        VYRE_OK)
       fail_msg("%s", error.message);
     assert_int_equal(b.was_cached, expected[i]);
     opencl_build_fini(&b, device);

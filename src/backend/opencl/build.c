@@ -98,18 +98,21 @@ static vyre_status build_source(opencl_device *d, const opencl_source *source, c
 }
 
 vyre_status opencl_build_init(opencl_build *b, opencl_device *d, const vyre_program *program,
-                              bool is_polled, vyre_tier tier, vyre_error *error) {
-  *b = (opencl_build){.is_polled = is_polled};
-  vyre_status status = opencl_emit(program, &d->target, is_polled, &b->source, error);
+                              const opencl_build_how *how, vyre_error *error) {
+  *b = (opencl_build){.is_polled = how->is_polled};
+  vyre_status status = opencl_emit(program, &d->target, how->is_polled, &b->source, error);
   if (status != VYRE_OK) return status;
   char options[256];
   cache_key key;
-  choose_options(d, &b->source, tier, options, sizeof options);
+  choose_options(d, &b->source, how->tier, options, sizeof options);
   make_key(d, &b->source, options, &key);
   b->program = load_binary(d, &key, options);
   b->was_cached = b->program != NULL;
   if (b->was_cached) return VYRE_OK;
-  status = build_source(d, &b->source, options, &b->program, error);
+  status = how->only_cached
+               ? error_set(error, VYRE_ERROR_UNSUPPORTED,
+                           "the program was not compiled for this device. Fix: compile it")
+               : build_source(d, &b->source, options, &b->program, error);
   if (status == VYRE_OK)
     store_binary(d, b->program, &key);
   else

@@ -15,9 +15,14 @@ typedef struct opencl_build {
   bool was_cached;
 } opencl_build;
 
-// The quick tier compiles without optimisation.
+typedef struct opencl_build_how {
+  bool is_polled;
+  vyre_tier tier;   // the quick one compiles without optimisation
+  bool only_cached; // VYRE_ERROR_UNSUPPORTED when it would have to be compiled
+} opencl_build_how;
+
 vyre_status opencl_build_init(opencl_build *b, opencl_device *d, const vyre_program *program,
-                              bool is_polled, vyre_tier tier, vyre_error *error);
+                              const opencl_build_how *how, vyre_error *error);
 void opencl_build_fini(opencl_build *b, const opencl_device *d);
 
 #endif

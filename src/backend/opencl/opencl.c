@@ -28,6 +28,7 @@ typedef struct opencl_state {
   vyre_program *program; // without mathematical functions
   vyre_tier tier;
   bool has_long_kernel;
+  bool only_cached;         // while it is made
   atomic_uint references;   // of the executable, and of preparations under way
   warm_set warm;            // launches that the driver has compiled for
   pthread_mutex_t building; // held by whoever builds
@@ -119,7 +120,8 @@ static vyre_status build(opencl_state *s, int way, vyre_error *error) {
   pthread_mutex_lock(&s->building);
   if (!is_built(s, way)) {
     opencl_build made;
-    status = opencl_build_init(&made, s->device, s->program, way == POLLED, s->tier, error);
+    opencl_build_how how = {way == POLLED, s->tier, s->only_cached};
+    status = opencl_build_init(&made, s->device, s->program, &how, error);
     if (status == VYRE_OK && (status = check_args(s->device, &made.source, error)) != VYRE_OK)
       opencl_build_fini(&made, s->device);
     pthread_mutex_lock(&s->lock);
@@ -141,6 +143,7 @@ static vyre_status prepare(opencl_state *s, vyre_program *program,
   if (status == VYRE_OK) status = check_limits(s->device, program, error);
   s->program = vyre_program_retain(program);
   if (status == VYRE_OK) status = build(s, PLAIN, error);
+  s->only_cached = false; // whatever else it needs later
   for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++)
     s->has_long_kernel |= s->builds[PLAIN].source.kernels[i].has_loop;
   if (status == VYRE_OK)
@@ -151,10 +154,9 @@ static vyre_status prepare(opencl_state *s, vyre_program *program,
   return status;
 }
 
-static vyre_status opencl_compile(const backend *self, vyre_program *program,
-                                  const vyre_compile_options *options,
-                                  const volatile uint32_t *stop, void **state, vyre_error *error) {
-  (void)self;
+static vyre_status make_state(vyre_program *program, const vyre_compile_options *options,
+                              const volatile uint32_t *stop, bool only_cached, void **state,
+                              vyre_error *error) {
   vyre_error own; // the status is read from it
   if (!error) error = &own;
   opencl_state *s = calloc(1, sizeof *s);
@@ -163,12 +165,28 @@ static vyre_status opencl_compile(const backend *self, vyre_program *program,
   pthread_mutex_init(&s->building, NULL);
   warm_init(&s->warm);
   atomic_init(&s->references, 1);
+  s->only_cached = only_cached;
   vyre_status status = prepare(s, program, options, stop, error);
   if (status == VYRE_OK)
     *state = s;
   else
     opencl_release(s);
   return status;
+}
+
+static vyre_status opencl_compile(const backend *self, vyre_program *program,
+                                  const vyre_compile_options *options,
+                                  const volatile uint32_t *stop, void **state, vyre_error *error) {
+  (void)self;
+  return make_state(program, options, stop, false, state, error);
+}
+
+static vyre_status opencl_compile_cached(const backend *self, vyre_program *program,
+                                         const vyre_compile_options *options, void **state,
+                                         vyre_error *error) {
+  (void)self;
+  static const uint32_t never = 0;
+  return make_state(program, options, &never, true, state, error);
 }
 
 // ---- instances ----------------------------------------------------------------------------------
@@ -259,6 +277,7 @@ const backend opencl_backend = {
     .forms = opencl_forms,
     .probe = opencl_probe,
     .compile = opencl_compile,
+    .compile_cached = opencl_compile_cached,
     .dispatch = opencl_dispatch,
     .release = opencl_release,
     .keeps_memory = opencl_keeps_memory,
