@@ -90,11 +90,11 @@ static bool fits_in_names(const space *s) {
 // Made once for all plans of a kernel. A kernel whose space cannot be made has an empty one.
 static void find_space(vyre_kernel *k) {
   vyre_error error = {0};
-  if (k->space || !(k->space = calloc(1, sizeof *k->space))) return;
-  vyre_status status = space_of_program(k->program, k->space, &error);
-  if (status == VYRE_OK && !fits_in_names(k->space)) {
-    space_fini(k->space);
-    *k->space = (space){0};
+  space *made = k->space ? NULL : calloc(1, sizeof *made);
+  if (!made) return;
+  vyre_status status = space_of_program(k->program, made, &error);
+  if (status == VYRE_OK && !fits_in_names(made)) {
+    space_fini(made);
     status = error_set(&error, VYRE_ERROR_LIMIT,
                        "a configuration has more than %d bytes, or values with spaces. Fix: use "
                        "shorter names and values",
@@ -103,6 +103,9 @@ static void find_space(vyre_kernel *k) {
   if (status != VYRE_OK)
     runtime_tell(k->runtime, "the tunables of `%s` are not tuned: %s", k->program->name,
                  error.message);
+  pthread_mutex_lock(&k->lock);
+  k->space = made;
+  pthread_mutex_unlock(&k->lock);
 }
 
 static bool config_text(const vyre_kernel *k, uint32_t config, char out[VARIANT_CONFIGURATION]) {
