@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # The page of `vyre report` shows the store's figures: its JSON has the lines of `vyre profile show`,
-# every mark's attributes are figures of that, it is well-formed, needs nothing from elsewhere and
-# survives hostile names; an empty store gives a page too.
+# every mark's attributes are figures of that, it is well-formed and needs nothing from elsewhere; an
+# empty store gives a page too.
 set -uo pipefail
 PATH=$VYRE_BUILD:$PATH
 work=$(mktemp -d)

@@ -108,8 +108,8 @@ static void tell(run *r) {
 
 static vyre_status out_of_shadow(vyre_error *error) {
   return error_set(error, VYRE_ERROR_MEMORY,
-                   "there is no memory to watch every element. Fix: check a smaller input, or a "
-                   "backend with `cpu`, which looks at bounds only");
+                   "there is no memory to watch every element. Fix: check a smaller input, or on "
+                   "another backend, where only accesses outside and divisions are watched");
 }
 
 static vyre_status run_on_reference(void *context, const launch *l, vyre_report *report,
