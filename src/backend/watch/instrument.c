@@ -42,24 +42,28 @@ static ref u32(instrumenting *s, uint64_t value) {
 
 static ref length_of(instrumenting *s, uint32_t memory) {
   uint32_t i = mem_index(memory);
-  if (mem_space(memory) == MEM_SHARED)
-    return vyre_build_const(s->b, VYRE_U64, s->from->shared[i].length);
-  if (mem_space(memory) == MEM_PRIVATE)
-    return vyre_build_const(s->b, VYRE_U64, s->from->code[i].arg[0]);
-  ref length = vyre_build_len(s->b, (vyre_mem){MEM_REF(MEM_BUFFER, i)});
-  return vyre_build_convert(s->b, VYRE_U64, length);
+  if (mem_space(memory) == MEM_SHARED) return u32(s, s->from->shared[i].length);
+  if (mem_space(memory) == MEM_PRIVATE) return u32(s, s->from->code[i].arg[0]);
+  return vyre_build_len(s->b, (vyre_mem){MEM_REF(MEM_BUFFER, i)});
 }
 
-// What is counted when it is true, and the number that is shown with it, as u64. An index converts
-// as its bits travel: a negative one is above every length.
-static ref find_fault(instrumenting *s, const inst *in, ref *shown) {
-  ref value = builder_map_ref(s->b, s->from, in->arg[1], s->map);
+// As its bits travel: a negative one is above every length.
+static ref as_u64(instrumenting *s, ref value) {
   vyre_type type = vyre_build_type_of(s->b, value);
   vyre_type wide = type_is_signed(type) ? VYRE_I64 : VYRE_U64;
-  *shown = type == wide ? value : vyre_build_convert(s->b, wide, value);
-  if (wide == VYRE_I64) *shown = vyre_build_bitcast(s->b, VYRE_U64, *shown);
-  if (is_access(in)) return vyre_build_binary(s->b, VYRE_OP_GE, *shown, length_of(s, in->arg[0]));
-  return vyre_build_binary(s->b, VYRE_OP_EQ, *shown, vyre_build_const(s->b, VYRE_U64, 0));
+  ref made = type == wide ? value : vyre_build_convert(s->b, wide, value);
+  return wide == VYRE_I64 ? vyre_build_bitcast(s->b, VYRE_U64, made) : made;
+}
+
+// What is counted when it is true; `value` is the index, or what is divided by. A comparison in the
+// index's own type is one that passes know how to prove.
+static ref find_fault(instrumenting *s, const inst *in, ref value) {
+  vyre_type type = vyre_build_type_of(s->b, value);
+  if (!is_access(in))
+    return vyre_build_binary(s->b, VYRE_OP_EQ, value, vyre_build_const(s->b, type, 0));
+  ref length = length_of(s, in->arg[0]);
+  if (type == VYRE_U32) return vyre_build_binary(s->b, VYRE_OP_GE, value, length);
+  return vyre_build_binary(s->b, VYRE_OP_GE, as_u64(s, value), as_u64(s, length));
 }
 
 static void store_word(instrumenting *s, uint32_t at, ref word) {
@@ -69,13 +73,14 @@ static void store_word(instrumenting *s, uint32_t at, ref word) {
 static void count_fault(instrumenting *s, uint32_t i) {
   uint32_t at = s->out->place_count * INSTRUMENT_WORDS;
   s->out->places[s->out->place_count++] = i;
-  ref shown, fault = find_fault(s, &s->from->code[i], &shown);
-  vyre_build_if(s->b, fault);
+  const inst *in = &s->from->code[i];
+  ref value = builder_map_ref(s->b, s->from, in->arg[1], s->map);
+  vyre_build_if(s->b, find_fault(s, in, value));
   ref old = vyre_build_atomic(s->b, VYRE_OP_ATOMIC_ADD, s->counted, u32(s, at), u32(s, 1));
   vyre_build_if(s->b, vyre_build_binary(s->b, VYRE_OP_EQ, old, u32(s, 0)));
   for (uint32_t axis = 0; axis < s->region->rank; axis++)
     store_word(s, at + 1 + axis, vyre_build_id(s->b, VYRE_OP_GLOBAL_ID, axis));
-  ref shift = vyre_build_const(s->b, VYRE_U64, 32);
+  ref shift = vyre_build_const(s->b, VYRE_U64, 32), shown = as_u64(s, value);
   ref high = vyre_build_binary(s->b, VYRE_OP_SHR, shown, shift);
   store_word(s, at + 4, vyre_build_convert(s->b, VYRE_U32, shown));
   store_word(s, at + 5, vyre_build_convert(s->b, VYRE_U32, high));
