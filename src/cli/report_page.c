@@ -34,7 +34,7 @@ static const char style[] =
     ".totals span{color:var(--soft);font-size:13px}\n"
     "section{background:var(--card);border:1px solid var(--line);border-radius:12px;"
     "padding:20px;margin:0 0 22px}\n"
-    ".charts{columns:3 min(330px,100%);column-gap:30px}\n"
+    ".charts{columns:330px 3;column-gap:30px}\n"
     "figure{margin:0 0 "
     "22px;break-inside:avoid}figcaption{font-size:13px;color:var(--soft);margin-bottom:6px}\n"
     "figcaption b{color:var(--ink);font-size:14px}svg{display:block;width:100%;height:auto}\n"
