@@ -159,6 +159,16 @@ static vyre_status count_on(run *r, const vyre_dispatch_args *args, uint32_t *co
   return executable_dispatch(w->executable, &more, report, error);
 }
 
+// Names in a report live as long as the caller's program; those of what was compiled do not.
+static void borrow_names(const vyre_program *p, vyre_report *report) {
+  for (uint32_t i = 0; report && report->regions && i < report->region_count; i++) {
+    const char *name = p->name; // of regions that passes joined
+    for (uint32_t k = 0; k < p->region_count; k++)
+      if (!strcmp(p->regions[k].name, report->regions[i].name)) name = p->regions[k].name;
+    report->regions[i].name = name;
+  }
+}
+
 static vyre_status run_on_backend(run *r, const vyre_dispatch_args *args, vyre_report *report,
                                   vyre_error *error) {
   watcher *w = r->watcher;
@@ -169,6 +179,7 @@ static vyre_status run_on_backend(run *r, const vyre_dispatch_args *args, vyre_r
   uint32_t *counted = calloc(words + 1, sizeof *counted);
   bool ok = counted && findings_init(&r->found, w->program, &l);
   status = ok ? count_on(r, args, counted, report, error) : error_out_of_memory(error);
+  if (ok) borrow_names(w->program, report);
   if (ok) {
     instrument_findings(&w->counting, counted, &r->found);
     tell(r);
