@@ -25,6 +25,13 @@ help: ## this list
 $(DEPS): scripts/install-deps
 	@scripts/install-deps && mkdir -p build && touch $@
 
+# What is built without tests needs less.
+build/.deps-demo: scripts/install-deps
+	@[ -e $(DEPS) ] || scripts/install-deps build; mkdir -p build && touch $@
+
+build/demo/build.ninja: CMakePresets.json | build/.deps-demo
+	@umask 022; cmake --preset demo --log-level=WARNING > /dev/null
+
 $(BUILD)/build.ninja: CMakePresets.json | $(DEPS)
 	@umask 022; cmake --preset $(PRESET) --log-level=WARNING > /dev/null
 
@@ -34,8 +41,9 @@ build: $(BUILD)/build.ninja
 	@umask 022; ninja -C $(BUILD) --quiet | sed '/no work to do/d'
 	@ln -sfn $(BUILD)/compile_commands.json compile_commands.json
 
-demo: build ## run a saxpy and a mandelbrot
-	@BUILD=$(BUILD) examples/demo
+demo: build/demo/build.ninja ## run a saxpy and a mandelbrot; installs no more than they need
+	@umask 022; ninja -C build/demo --quiet | sed '/no work to do/d'
+	@BUILD=build/demo examples/demo
 
 test: build ## run all tests; the last line counts them
 	@tests/run $(BUILD)
@@ -102,6 +110,21 @@ wheel: build ## a wheel that needs nothing of this machine's LLVM, in build/whee
 	@scripts/install-deps python
 	@python/build_backend.py wheel build/wheel --build $(BUILD)
 
+deb: build ## Debian packages in build/deb: libvyre0, vyre, libvyre-dev, vyre-opencl-icd
+	@scripts/install-deps package
+	@scripts/make-deb $(BUILD) build/deb
+
+api-docs: ## the API reference from the public headers, in build/api (Doxygen)
+	@scripts/install-deps package
+	@mkdir -p build/api; { cat docs/Doxyfile; echo OUTPUT_DIRECTORY=build/api; } | doxygen - && \
+	  echo "build/api/html/index.html"
+
+release-check: ## whether this commit can be tagged as its version
+	@scripts/release-check
+
+editor-files: ## write the lists of words in editors/ from the tables of the language
+	@scripts/editor-files
+
 install: build ## install below PREFIX (/usr/local), with DESTDIR in front
 	@umask 022; DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" > /dev/null
 	@echo "installed below $(DESTDIR)$(PREFIX)"
@@ -120,4 +143,4 @@ clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
 .PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind conform random random-vulkan fuzz \
-  docs bench-python python wheel install uninstall format tidy clean
+  docs bench-python python wheel deb api-docs release-check editor-files install uninstall format tidy clean
