@@ -119,6 +119,10 @@ api-docs: ## the API reference from the public headers, in build/api (Doxygen)
 	@mkdir -p build/api; { cat docs/Doxyfile; echo OUTPUT_DIRECTORY=build/api; } | doxygen - && \
 	  echo "build/api/html/index.html"
 
+arm64: ## compile every source for arm64 without warnings (checked, not linked or run)
+	@scripts/install-deps cross
+	@scripts/cross-compile aarch64-linux-gnu
+
 release-check: ## whether this commit can be tagged as its version
 	@scripts/release-check
 
@@ -143,4 +147,4 @@ clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
 .PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind conform random random-vulkan fuzz \
-  docs bench-python python wheel deb api-docs release-check editor-files install uninstall format tidy clean
+  docs bench-python python wheel deb api-docs arm64 release-check editor-files install uninstall format tidy clean
