@@ -38,7 +38,7 @@ __kernel void price(__global const float *spot, __global const float *strike,
   call[i] = spot[i] * cumulative(d1) - discounted * cumulative(d2);
   put[i] = discounted * cumulative(-d2) - spot[i] * cumulative(-d1);
 }
-__kernel void step(float rate, __global const float *old, __global float *new, int h, int w) {
+__kernel void heat_step(float rate, __global const float *old, __global float *new, int h, int w) {
   int x = get_global_id(0), y = get_global_id(1);
   float t = old[y * w + x];
   if (0 < y && y < h - 1 && 0 < x && x < w - 1)
@@ -161,8 +161,8 @@ def tasks(d):
     def heat():
         y, x = d.plate.shape
         for _ in range(d.steps // 2):
-            q.run("step", (x, y), 0.2, d.plate, d.other, y, x)
-            q.run("step", (x, y), 0.2, d.other, d.plate, y, x)
+            q.run("heat_step", (x, y), 0.2, d.plate, d.other, y, x)
+            q.run("heat_step", (x, y), 0.2, d.other, d.plate, y, x)
         q.finish()
 
     def compaction():

@@ -41,6 +41,7 @@ static bool read_arg(signature *s, const vyre_program *p, PyObject *row, bind_ar
                           .type = is_buffer ? info.type : s->param_types[index],
                           .access = info.access,
                           .ndim = ndim};
+  a->element_bytes = (uint32_t)vyre_type_size(a->want.type);
   return true;
 }
 
@@ -214,8 +215,7 @@ static bool bind_memory(const signature *s, uint32_t arg, PyObject *object, boun
                a->want.name);
     return false;
   }
-  b->spans[a->index] =
-      (vyre_span){m->count ? m->data : NULL, m->count * vyre_type_size(a->want.type)};
+  b->spans[a->index] = (vyre_span){m->count ? m->data : NULL, m->count * a->element_bytes};
   b->handles[a->index] = m->handle;
   if (m->handle) b->args.handles = b->handles;
   if (s->derived_count) derive(s, arg, m, b);
@@ -226,7 +226,10 @@ static bool bind_one(const signature *s, uint32_t arg, PyObject *object, bound *
   const bind_arg *a = &s->args[arg];
   if (a->is_buffer) return bind_memory(s, arg, object, b);
   if (a->want.type == VYRE_F32 && PyFloat_CheckExact(object)) { // most of them
-    b->params[a->index] = vyre_scalar_f32((float)PyFloat_AsDouble(object));
+    float value = (float)PyFloat_AsDouble(object);
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    b->params[a->index] = (vyre_scalar){VYRE_F32, bits};
     return true;
   }
   return bind_scalar(object, &a->want, &b->params[a->index]);

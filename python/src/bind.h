@@ -19,8 +19,9 @@ typedef struct bind_arg {
   PyObject *default_;  // owned, or NULL
   PyObject *kept_name; // the bytes that want.name points to, owned
   bool is_buffer;
-  uint32_t index;   // of the parameter, or of the buffer among those that are bound
-  memory_want want; // of a buffer; of a parameter its name and type
+  uint32_t element_bytes; // of a buffer
+  uint32_t index;         // of the parameter, or of the buffer among those that are bound
+  memory_want want;       // of a buffer; of a parameter its name and type
 } bind_arg;
 
 typedef enum bind_source {

@@ -13,14 +13,10 @@ PyTypeObject *runtime_type;
 
 // ---- forks --------------------------------------------------------------------------------------
 
-static unsigned generation;
+unsigned runtime_forks;
 
 static void count_fork(void) {
-  generation++;
-}
-
-unsigned runtime_generation(void) {
-  return generation;
+  runtime_forks++;
 }
 
 // ---- notices ------------------------------------------------------------------------------------
@@ -65,7 +61,7 @@ static void notes_free(struct notes *n) {
 // ---- opening and closing ------------------------------------------------------------------------
 
 vyre_runtime *runtime_open(runtime_object *r) {
-  if (r->runtime && r->generation != generation) { // the parent's: it is not freed here
+  if (r->runtime && r->generation != runtime_forks) { // the parent's: it is not freed here
     r->runtime = NULL;
     r->epoch++;
     r->in_flight = 0;
@@ -80,7 +76,7 @@ vyre_runtime *runtime_open(runtime_object *r) {
   vyre_error error;
   vyre_runtime *made = NULL;
   vyre_status status;
-  r->generation = generation;
+  r->generation = runtime_forks;
   Py_BEGIN_ALLOW_THREADS status = vyre_runtime_new(&r->options, &made, &error);
   Py_END_ALLOW_THREADS if (status != VYRE_OK) {
     errors_raise(&error);
@@ -103,7 +99,7 @@ static PyObject *runtime_close(PyObject *self, PyObject *unused) {
   (void)unused;
   runtime_object *r = (runtime_object *)self;
   r->is_closed = true;
-  if (!r->runtime || r->generation != generation) Py_RETURN_NONE;
+  if (!r->runtime || r->generation != runtime_forks) Py_RETURN_NONE;
   while (r->in_flight) {
     Py_BEGIN_ALLOW_THREADS pause_ms(1);
     Py_END_ALLOW_THREADS if (PyErr_CheckSignals()) return NULL;
@@ -161,7 +157,7 @@ static void runtime_dealloc(PyObject *self) {
   runtime_object *r = (runtime_object *)self;
   PyTypeObject *type = Py_TYPE(self);
   if (PyType_GetFlags(type) & Py_TPFLAGS_HAVE_GC) PyObject_GC_UnTrack(self); // a subclass's
-  if (r->runtime && r->generation == generation) {
+  if (r->runtime && r->generation == runtime_forks) {
     vyre_runtime *freed = r->runtime;
     r->runtime = NULL;
     Py_BEGIN_ALLOW_THREADS vyre_runtime_free(freed);

@@ -27,8 +27,11 @@ typedef struct runtime_object {
 extern PyTypeObject *runtime_type;
 bool runtime_add_type(PyObject *module);
 
-/* Counts the forks that made this process. */
-unsigned runtime_generation(void);
+extern unsigned runtime_forks; // that made this process
+
+static inline unsigned runtime_generation(void) {
+  return runtime_forks;
+}
 /* Opens it when that is needed. NULL with an exception. */
 vyre_runtime *runtime_open(runtime_object *r);
 /* Whether what was made in this epoch is still there. */

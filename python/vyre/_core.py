@@ -305,6 +305,7 @@ def _kernel_of(made, order=None, where=None):
     k = Kernel(where if where is not None else runtime(), lambda: loaded)
     k.__name__ = made.name
     k._loader = lambda: loaded
+    k.program  # there is nothing to wait for
     return k
 
 

@@ -35,9 +35,12 @@ case $sanitize in
 esac
 export ASAN_OPTIONS
 
-run() { # PYTHON: its tests; the last line but one says how many
-  LD_PRELOAD=$preload PYTHONPATH=$work/package PYTHONDONTWRITEBYTECODE=1 \
-    "$1" -m unittest discover -q -s python/tests >"$work/log" 2>&1 ||
+package=$work/package
+run() { # PYTHON [WORD ...]: its tests; the last line but one says how many
+  local words=("${@:2}")
+  [ ${#words[@]} -gt 0 ] || words=(discover -s python/tests)
+  LD_PRELOAD=$preload PYTHONPATH=$package:python/tests PYTHONDONTWRITEBYTECODE=1 \
+    "$1" -m unittest "${words[@]}" -q >"$work/log" 2>&1 ||
     { echo "FAIL in $1" && tail -n 60 "$work/log" && return 1; }
   echo "$1 ($("$1" -c 'import sys; print(sys.version.split()[0])')): $(grep -E '^Ran ' "$work/log"), $(tail -n 1 "$work/log")"
 }
@@ -49,4 +52,13 @@ if [ -z "$preload" ] && [ "${VYRE_PYTHON_ALL:-1}" = 1 ]; then
     "$each" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
     run "$each" || exit 1
   done
+fi
+
+# References are counted where there is a debug interpreter: all that a call takes it gives back.
+if [ -z "$preload" ] && command -v python3-dbg >/dev/null && has_headers python3-dbg; then
+  package=$work/debug
+  python3-dbg python/build_backend.py stage "$package" --build "$VYRE_BUILD" >"$work/log" 2>&1 ||
+    { cat "$work/log" && exit 1; }
+  export VYRE_COUNT_REFERENCES=1
+  run python3-dbg test_kernel test_runtime.Growth test_runtime.Submitted test_runtime.Buffers || exit 1
 fi
