@@ -28,8 +28,8 @@ static vyre_status format_loaded(const loaded *l, const char *path, char **text,
 }
 
 // Formats one file. *changed tells whether its text differs from the formatted one.
-static vyre_status format_file(const char *path, fmt_mode mode, bool quiet, bool *changed,
-                               vyre_error *error) {
+static vyre_status format_file(const char *path, const source_words *words, fmt_mode mode,
+                               bool quiet, bool *changed, vyre_error *error) {
   loaded l;
   char *text = NULL;
   size_t size = 0;
@@ -40,7 +40,7 @@ static vyre_status format_file(const char *path, fmt_mode mode, bool quiet, bool
                      "`%s` is %s, which has formatters of its own. Fix: use clang-format; "
                      "`vyre convert %s` shows the program",
                      path, language.title, path);
-  vyre_status status = load_program(path, NULL, &l, error);
+  vyre_status status = load_program(path, words, &l, error);
   if (status != VYRE_OK) return status;
   status = format_loaded(&l, path, &text, &size, error);
   if (status == VYRE_OK) {
@@ -54,13 +54,14 @@ static vyre_status format_file(const char *path, fmt_mode mode, bool quiet, bool
   return status;
 }
 
-static int format_all(const cli *c, int count, char **paths, fmt_mode mode) {
+static int format_all(const cli *c, int count, char **paths, const source_words *words,
+                      fmt_mode mode) {
   int code = EXIT_FINE;
   json_t *files = c->json ? json_array() : NULL;
   for (int i = 0; i < count; i++) {
     vyre_error error;
     bool changed;
-    vyre_status status = format_file(paths[i], mode, c->json, &changed, &error);
+    vyre_status status = format_file(paths[i], words, mode, c->json, &changed, &error);
     int now = status != VYRE_OK ? cli_exit_code(status) : mode == ONLY_CHECK && changed;
     if (files) {
       json_t *o = json_object();
@@ -85,11 +86,16 @@ static int format_all(const cli *c, int count, char **paths, fmt_mode mode) {
 
 static int run(cli *c, int argc, char **argv) {
   fmt_mode mode = TO_STDOUT;
-  int count = 0;
+  int count = 0, code = EXIT_FINE;
+  source_words words = {0};
   args a = args_begin(c, fmt_options, argc, argv);
-  for (int letter; (letter = args_next(&a)) != ARGS_END;) {
-    if (letter == ARGS_ERROR) return EXIT_USAGE;
-    if (letter == 'w')
+  a.takes_build = true;
+  for (int letter; (letter = args_next(&a)) != ARGS_END && code == EXIT_FINE;) {
+    if (letter == ARGS_ERROR)
+      code = EXIT_USAGE;
+    else if (letter == ARGS_BUILD)
+      source_add_option(&words, a.value);
+    else if (letter == 'w')
       mode = IN_PLACE;
     else if (letter == 'c')
       mode = ONLY_CHECK;
@@ -97,7 +103,10 @@ static int run(cli *c, int argc, char **argv) {
       argv[count++] = a.value; // behind what was read
   }
   char *standard_input[] = {"-"};
-  return count ? format_all(c, count, argv, mode) : format_all(c, 1, standard_input, mode);
+  if (code == EXIT_FINE)
+    code = format_all(c, count ? count : 1, count ? argv : standard_input, &words, mode);
+  source_words_free(&words);
+  return code;
 }
 
 const command fmt_command = {
@@ -113,6 +122,7 @@ const command fmt_command = {
     "  -w, --write   change the files instead of printing\n"
     "  -c, --check   change nothing; name the files that are not formatted, exit status 1\n"
     "      --json    say per file whether it is, or was, changed\n"
+    "  -Idir         where the text includes files from, as for `vyre run`\n"
     "\n"
     "examples:\n"
     "  vyre fmt saxpy.vyre\n"
