@@ -78,6 +78,9 @@ prove: build ## prove the rules by which checks are left out (PROVE=--all: for m
 report-look: build ## make a page of what vyre learned, and pictures of it in Chromium (build/report)
 	@scripts/report-look $(BUILD)/vyre build/report
 
+clients: build ## install clients of OpenCL and run them on the driver and on PoCL (CLIENTS="clinfo ...")
+	@scripts/clients $(BUILD) $(CLIENTS)
+
 oclgrind: build ## compare the OpenCL C kernels of the tests with oclgrind, where it is installed
 	@tests/oclgrind $(BUILD)
 
@@ -146,5 +149,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind conform random random-vulkan fuzz \
+.PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind clients conform random random-vulkan fuzz \
   docs bench-python python wheel deb api-docs arm64 release-check editor-files install uninstall format tidy clean

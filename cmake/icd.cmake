@@ -11,9 +11,8 @@ install(TARGETS vyre-opencl DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # Of the build tree: OCL_ICD_VENDORS=build/release/vendors.
 file(WRITE ${CMAKE_BINARY_DIR}/vendors/vyre.icd "${CMAKE_BINARY_DIR}/libvyre-opencl.so\n")
-# The loader looks in /etc, wherever a driver is installed; an installation below another root or as
-# another user has the file beside the library, for OCL_ICD_VENDORS.
-install(CODE "file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/vyre/vendors/vyre.icd\"
-  \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libvyre-opencl.so\\n\")
-list(APPEND CMAKE_INSTALL_MANIFEST_FILES
-  \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/vyre/vendors/vyre.icd\")")
+# Of an installation: beside the documents, for OCL_ICD_VENDORS; and in /etc, where the loader looks, of
+# one that is the system's.
+install(CODE "set(vendors \"${CMAKE_INSTALL_DATADIR}/vyre/vendors\")
+set(driver \"${CMAKE_INSTALL_LIBDIR}/libvyre-opencl.so\")")
+install(SCRIPT ${CMAKE_SOURCE_DIR}/cmake/vendors.cmake)
