@@ -20,8 +20,8 @@ for package in libvyre0 libvyre-dev vyre vyre-opencl-icd; do
   dpkg-deb -x "$file" "$root"
   [ "$package" = libvyre-dev ] || ! dpkg-deb -f "$file" Depends | grep -e '-dev' || fail "$package depends on that"
 done
-dpkg-deb -f "$TMPDIR/deb/libvyre0_$version.deb" Depends | grep -q libllvm || fail "libvyre0 does not depend on LLVM"
-dpkg-deb -I "$TMPDIR/deb/libvyre0_$version.deb" triggers | grep -q ldconfig || fail "nothing runs ldconfig"
+dpkg-deb -f "$TMPDIR/deb/libvyre0_$version.deb" Depends | grep libllvm >/dev/null || fail "libvyre0 does not depend on LLVM"
+dpkg-deb -I "$TMPDIR/deb/libvyre0_$version.deb" triggers | grep ldconfig >/dev/null || fail "nothing runs ldconfig"
 [ "$(dpkg-deb -c "$TMPDIR/deb/libvyre0_$version.deb" | grep -c 'include\|bin/')" = 0 ] || fail "libvyre0 has too much"
 grep -q "^/usr/lib/libvyre-opencl.so$" "$root/etc/OpenCL/vendors/vyre.icd" || fail "vyre.icd names no driver"
 
