@@ -79,6 +79,7 @@ static inline lower_target lower_lacking(unsigned recipe) {
   t.name = recipe_table[recipe]->name;
   switch (recipe) {
   case RECIPE_turn: t.runs_lanes_along_x = true; break;
+  case RECIPE_half: break; // always
   case RECIPE_bounds: t.checks_bounds = false; break;
   case RECIPE_atomics: t.has_only_cas = true; break;
   case RECIPE_storage: t.has_small_storage = false; break;

@@ -88,6 +88,7 @@ typedef enum vyre_type {
   VYRE_U64,
   VYRE_F32,
   VYRE_F64,
+  VYRE_F16,
   VYRE_TYPE_COUNT
 } vyre_type;
 
@@ -403,6 +404,7 @@ VYRE_API vyre_value vyre_build_const(vyre_builder *b, vyre_type type, uint64_t b
 VYRE_API vyre_value vyre_build_bool(vyre_builder *b, bool value);
 VYRE_API vyre_value vyre_build_i32(vyre_builder *b, int32_t value);
 VYRE_API vyre_value vyre_build_u32(vyre_builder *b, uint32_t value);
+VYRE_API vyre_value vyre_build_f16(vyre_builder *b, float value); /* the nearest f16 */
 VYRE_API vyre_value vyre_build_f32(vyre_builder *b, float value);
 VYRE_API vyre_value vyre_build_f64(vyre_builder *b, double value);
 
@@ -481,6 +483,7 @@ VYRE_API vyre_scalar vyre_scalar_i64(int64_t value);
 VYRE_API vyre_scalar vyre_scalar_u64(uint64_t value);
 VYRE_API vyre_scalar vyre_scalar_i32(int32_t value);
 VYRE_API vyre_scalar vyre_scalar_u32(uint32_t value);
+VYRE_API vyre_scalar vyre_scalar_f16(float value); /* the nearest f16 */
 VYRE_API vyre_scalar vyre_scalar_f32(float value);
 VYRE_API vyre_scalar vyre_scalar_f64(double value);
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/fpenv.h"
+#include "base/half.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -249,6 +250,10 @@ vyre_scalar vyre_scalar_i32(int32_t value) {
 
 vyre_scalar vyre_scalar_u32(uint32_t value) {
   return (vyre_scalar){VYRE_U32, value};
+}
+
+vyre_scalar vyre_scalar_f16(float value) {
+  return (vyre_scalar){VYRE_F16, half_round((double)value)};
 }
 
 vyre_scalar vyre_scalar_f32(float value) {

@@ -44,7 +44,9 @@ static vyre_status bind_params(const vyre_program *p, const vyre_dispatch_args *
                      "declared parameter, in order",
                      p->name, p->param_count, args->params ? args->param_count : 0);
   for (uint32_t i = 0; i < p->param_count; i++) {
-    if (args->params[i].type != p->params[i].type)
+    // A lowered program has the bits of an f16 as a u16.
+    bool has_bits = p->target && p->params[i].type == VYRE_U16 && args->params[i].type == VYRE_F16;
+    if (args->params[i].type != p->params[i].type && !has_bits)
       return error_set(error, VYRE_ERROR_BINDING,
                        "parameter `%s` is %s, but a %s was passed. Fix: pass a %s",
                        p->params[i].name, vyre_type_name(p->params[i].type),

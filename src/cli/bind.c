@@ -237,7 +237,7 @@ uint32_t bind_shape(const bindings *b, const named_buffer *buf, uint64_t shape[S
 static vyre_status check_params(const bindings *b, vyre_error *error) {
   for (uint32_t i = 0; i < b->param_count; i++) {
     vyre_param_info info = vyre_program_param(b->program, i);
-    bool is_float = info.type == VYRE_F32 || info.type == VYRE_F64;
+    bool is_float = info.type == VYRE_F16 || info.type == VYRE_F32 || info.type == VYRE_F64;
     if (!b->param_given[i])
       return error_set(error, VYRE_ERROR_BINDING,
                        "parameter `%s` (%s) is not given. Fix: add a word such as `%s=%s`",

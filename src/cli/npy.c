@@ -75,7 +75,7 @@ static vyre_type type_of_descr(char kind, char width) {
   } types[] = {
       {'b', '1', VYRE_BOOL}, {'i', '1', VYRE_I8},  {'u', '1', VYRE_U8},  {'i', '2', VYRE_I16},
       {'u', '2', VYRE_U16},  {'i', '4', VYRE_I32}, {'u', '4', VYRE_U32}, {'i', '8', VYRE_I64},
-      {'u', '8', VYRE_U64},  {'f', '4', VYRE_F32}, {'f', '8', VYRE_F64},
+      {'u', '8', VYRE_U64},  {'f', '4', VYRE_F32}, {'f', '8', VYRE_F64}, {'f', '2', VYRE_F16},
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (types[i].kind == kind && types[i].width == width) return types[i].type;
@@ -260,7 +260,7 @@ void npy_free(npy_array *array) {
 static const char *const descrs[VYRE_TYPE_COUNT] = {
     [VYRE_BOOL] = "|b1", [VYRE_I8] = "|i1",  [VYRE_U8] = "|u1",  [VYRE_I16] = "<i2",
     [VYRE_U16] = "<u2",  [VYRE_I32] = "<i4", [VYRE_U32] = "<u4", [VYRE_I64] = "<i8",
-    [VYRE_U64] = "<u8",  [VYRE_F32] = "<f4", [VYRE_F64] = "<f8",
+    [VYRE_U64] = "<u8",  [VYRE_F32] = "<f4", [VYRE_F64] = "<f8", [VYRE_F16] = "<f2",
 };
 
 vyre_status npy_encode(int version, vyre_type type, uint32_t rank, const uint64_t *shape,

@@ -5,6 +5,7 @@
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/half.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -101,37 +102,52 @@ static vyre_status read_integer(const char *text, vyre_type type, uint64_t *bits
   return VYRE_OK;
 }
 
+static bool is_float(vyre_type type) {
+  return type == VYRE_F16 || type == VYRE_F32 || type == VYRE_F64;
+}
+
 static vyre_status read_float(const char *text, vyre_type type, uint64_t *bits, vyre_error *error) {
   char *end;
   double wide = 0;
   float narrow = 0;
+  uint16_t half = 0;
   if (type == VYRE_F64)
     wide = decimal_read_f64(text, &end);
+  else if (type == VYRE_F32)
+    wide = (double)(narrow = decimal_read_f32(text, &end));
   else
-    narrow = decimal_read_f32(text, &end);
+    wide = half_read(half = decimal_read_f16(text, &end));
   if (end == text || *end || ascii_is_space(*text))
     return refuse(text, type, "write a number such as 2.5, 1e-3, nan or -inf", error);
   bool named = strpbrk(text, "iI") != NULL; // inf
-  if (!named && (type == VYRE_F64 ? isinf(wide) : isinf(narrow)))
+  if (!named && isinf(wide))
     return refuse(text, type, "it is too large for the type; write `inf` if you mean infinity",
                   error);
   *bits = 0;
   if (type == VYRE_F64)
     memcpy(bits, &wide, sizeof wide);
-  else
+  else if (type == VYRE_F32)
     memcpy(bits, &narrow, sizeof narrow);
+  else
+    *bits = half;
   return VYRE_OK;
 }
 
 vyre_status number_read(const char *text, vyre_type type, uint64_t *bits, vyre_error *error) {
-  if (type == VYRE_F32 || type == VYRE_F64) return read_float(text, type, bits, error);
+  if (is_float(type)) return read_float(text, type, bits, error);
   if (type != VYRE_BOOL) return read_integer(text, type, bits, error);
   *bits = !strcmp(text, "true") || !strcmp(text, "1");
   if (*bits || !strcmp(text, "false") || !strcmp(text, "0")) return VYRE_OK;
   return refuse(text, type, "write true or false", error);
 }
 
-static void show_float(double value, bool narrow, char out[NUMBER_TEXT]) {
+static bool gives_back(vyre_type type, const char *text, double value) {
+  if (type == VYRE_F64) return decimal_read_f64(text, NULL) == value;
+  if (type == VYRE_F32) return decimal_read_f32(text, NULL) == (float)value;
+  return half_read(decimal_read_f16(text, NULL)) == value;
+}
+
+static void show_float(vyre_type type, double value, char out[NUMBER_TEXT]) {
   if (isnan(value)) {
     strcpy(out, "nan");
     return;
@@ -139,8 +155,7 @@ static void show_float(double value, bool narrow, char out[NUMBER_TEXT]) {
   int least = fabs(value) >= 10 && fabs(value) < 1e7 ? 7 : 1; // 10 and not 1e+01
   for (int digits = least; digits <= 17; digits++) {
     format_text(out, NUMBER_TEXT, "%.*g", digits, value);
-    if (narrow ? decimal_read_f32(out, NULL) == (float)value : decimal_read_f64(out, NULL) == value)
-      return;
+    if (gives_back(type, out, value)) return;
   }
 }
 
@@ -155,8 +170,9 @@ void number_show(vyre_type type, uint64_t bits, char out[NUMBER_TEXT]) {
   case VYRE_I16: snprintf(out, NUMBER_TEXT, "%d", (int16_t)bits); return;
   case VYRE_I32: snprintf(out, NUMBER_TEXT, "%" PRId32, (int32_t)bits); return;
   case VYRE_I64: snprintf(out, NUMBER_TEXT, "%" PRId64, (int64_t)bits); return;
-  case VYRE_F32: show_float(narrow, true, out); return;
-  case VYRE_F64: show_float(wide, false, out); return;
+  case VYRE_F16: show_float(type, half_read((uint16_t)bits), out); return;
+  case VYRE_F32: show_float(type, (double)narrow, out); return;
+  case VYRE_F64: show_float(type, wide, out); return;
   case VYRE_U8:
   case VYRE_U16:
   case VYRE_U32:

@@ -79,7 +79,7 @@ static json_t *element_json(vyre_type type, uint64_t bits) {
   char text[NUMBER_TEXT];
   number_show(type, bits, text);
   if (type == VYRE_BOOL) return json_boolean(bits & 0xff);
-  if (type == VYRE_F32 || type == VYRE_F64) {
+  if (type == VYRE_F16 || type == VYRE_F32 || type == VYRE_F64) {
     json_t *value = json_real(decimal_read_f64(text, NULL));
     return value ? value : json_string(text); // jansson makes no real of nan and inf
   }

@@ -2,6 +2,7 @@
 #include "cli/spec.h"
 
 #include "base/error.h"
+#include "base/half.h"
 #include "cli/number.h"
 #include "base/random.h"
 
@@ -100,7 +101,9 @@ static vyre_status fill_list(const spec *s, vyre_type type, uint64_t count, void
 static uint64_t bits_of_float(vyre_type type, double value) {
   float narrow = (float)value;
   uint64_t bits = 0;
-  if (type == VYRE_F32)
+  if (type == VYRE_F16)
+    bits = half_round(value);
+  else if (type == VYRE_F32)
     memcpy(&bits, &narrow, sizeof narrow);
   else
     memcpy(&bits, &value, sizeof value);
@@ -108,12 +111,14 @@ static uint64_t bits_of_float(vyre_type type, double value) {
 }
 
 static uint64_t bits_of_whole(vyre_type type, uint64_t value) {
-  if (type == VYRE_F32 || type == VYRE_F64) return bits_of_float(type, (double)value);
+  if (type == VYRE_F16 || type == VYRE_F32 || type == VYRE_F64)
+    return bits_of_float(type, (double)value);
   return type == VYRE_BOOL ? value & 1 : value;
 }
 
 static uint64_t random_element(vyre_type type, random_state *r) {
   uint64_t z = random_bits(r);
+  if (type == VYRE_F16) return bits_of_float(type, (double)(z >> 53) * 0x1p-11);
   if (type == VYRE_F32) return bits_of_float(type, (double)(z >> 40) * 0x1p-24);
   if (type == VYRE_F64) return bits_of_float(type, (double)(z >> 11) * 0x1p-53);
   return type == VYRE_BOOL ? z >> 63 : z;

@@ -174,7 +174,7 @@ static vyre_status add_value(const space *s, const double *values, const char *t
   if (value == floor(value))
     strbuf_printf(out, "%" PRId64, (int64_t)value);
   else
-    decimal_print(out, value, false);
+    decimal_print(out, value, 64);
   return VYRE_OK;
 }
 

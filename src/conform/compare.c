@@ -3,16 +3,12 @@
 
 #include "backend/backend.h"
 #include "base/format.h"
+#include "base/half.h"
 #include "ir/program.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static bool is_nan(vyre_type type, uint64_t bits) {
-  if (type == VYRE_F32) return (bits & 0x7fffffffu) > 0x7f800000u;
-  return type == VYRE_F64 && (bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u;
-}
 
 static uint64_t element_bits(const vyre_span *span, size_t size, uint64_t index) {
   uint64_t bits = 0;
@@ -26,7 +22,9 @@ static void print_value(vyre_type type, uint64_t bits, char *out, size_t size) {
   uint32_t low = (uint32_t)bits;
   memcpy(&f, &low, sizeof f);
   memcpy(&d, &bits, sizeof d);
-  if (type == VYRE_F32)
+  if (type == VYRE_F16)
+    format_text(out, size, "%.5g (0x%04x)", half_read((uint16_t)bits), low);
+  else if (type == VYRE_F32)
     format_text(out, size, "%.9g (0x%08x)", (double)f, low);
   else if (type == VYRE_F64)
     format_text(out, size, "%.17g (0x%016" PRIx64 ")", d, bits);
@@ -42,7 +40,7 @@ static bool compare_buffer(const buffer *b, const vyre_span *expected, const vyr
   if (!memcmp(expected->data, found->data, expected->size_bytes)) return true;
   for (uint64_t i = 0; i < expected->size_bytes / size; i++) {
     uint64_t x = element_bits(expected, size, i), y = element_bits(found, size, i);
-    if (x == y || (is_nan(b->type, x) && is_nan(b->type, y))) continue;
+    if (x == y || (type_is_nan(b->type, x) && type_is_nan(b->type, y))) continue;
     char left[64], right[64];
     print_value(b->type, x, left, sizeof left);
     print_value(b->type, y, right, sizeof right);

@@ -44,7 +44,12 @@ uint32_t generate_specials(vyre_type type, uint64_t *out, uint32_t capacity) {
                                  0x36a0000000000000,
                                  0x47efffffe0000000,
                                  0x47effffff0000000};
+  static const uint16_t f16[] = {0,      0x8000, 0x3c00, 0xbc00, 1,      0x8001, 0x03ff, 0x0400,
+                                 0x8400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x3800, 0x3e00,
+                                 0x6400, 0x6801, 0x7800, 0xf800, 0x5bf8, 0x3555, 0x1400, 0xb800};
   uint32_t count = 0;
+  if (type == VYRE_F16)
+    for (size_t i = 0; i < sizeof f16 / sizeof *f16 && count < capacity; i++) out[count++] = f16[i];
   if (type == VYRE_F32)
     for (size_t i = 0; i < sizeof f32 / sizeof *f32 && count < capacity; i++) out[count++] = f32[i];
   if (type == VYRE_F64)

@@ -43,6 +43,7 @@ static bool is_for_type(const row *r, vyre_type t) {
   case 'i': return type_is_int(t);
   case 'w': return type_is_int(t) && type_bits(t) >= 32;
   case 'f': return type_is_float(t);
+  case 'x': return type_is_float(t) && type_bits(t) >= 32;
   case 'n': return type_is_numeric(t);
   case 'a': return t != VYRE_VOID;
   default: return t == VYRE_VOID;
@@ -159,7 +160,7 @@ static vyre_status add_function(suite *s, vyre_op op, vyre_type t, uint64_t seed
 vyre_status suite_add_math(suite *s, uint64_t seed, uint32_t points, vyre_error *error) {
   vyre_status status = VYRE_OK;
   for (int op = 1; op < VYRE_OP_COUNT && status == VYRE_OK; op++)
-    for (int t = VYRE_F32; t <= VYRE_F64 && op_is((vyre_op)op, OPF_MATH) && status == VYRE_OK; t++)
+    for (int t = VYRE_F32; t <= VYRE_F16 && op_is((vyre_op)op, OPF_MATH) && status == VYRE_OK; t++)
       status = add_function(s, (vyre_op)op, (vyre_type)t, seed, points, error);
   return status;
 }

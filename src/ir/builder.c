@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "base/half.h"
 #include "ir/limits.h"
 #include "ir/verify.h"
 
@@ -165,6 +166,10 @@ vyre_value vyre_build_i32(vyre_builder *b, int32_t value) {
 
 vyre_value vyre_build_u32(vyre_builder *b, uint32_t value) {
   return vyre_build_const(b, VYRE_U32, value);
+}
+
+vyre_value vyre_build_f16(vyre_builder *b, float value) {
+  return vyre_build_const(b, VYRE_F16, half_round((double)value));
 }
 
 vyre_value vyre_build_f32(vyre_builder *b, float value) {
@@ -478,6 +483,10 @@ uint32_t vyre_build_param(vyre_builder *b, const char *name, vyre_type type) {
   if (!vec_push(&b->params, (param){builder_copy_name(b, name ? name : ""), type}))
     builder_fail_memory(b);
   return (uint32_t)b->params.count - 1;
+}
+
+void builder_set_param_type(vyre_builder *b, uint32_t index, vyre_type type) {
+  if (builder_is_usable(b) && index < b->params.count) b->params.at[index].type = type;
 }
 
 static vyre_mem add_buffer(vyre_builder *b, const char *name, vyre_type type, vyre_access access,

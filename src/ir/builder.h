@@ -32,6 +32,8 @@ uint32_t builder_shared_count(const vyre_builder *b);
 // may promise preconditions (lowered.def). For src/lower alone.
 void builder_lower_for(vyre_builder *b, const void *target, size_t size);
 // The open region's x was this axis before it was lowered (analysis/axis.h).
+// Of a parameter that is declared.
+void builder_set_param_type(vyre_builder *b, uint32_t index, vyre_type type);
 void builder_set_lanes(vyre_builder *b, uint32_t lanes);
 
 // Declares what `from` declares (name, fast, parameters, buffers with their header code), so that a

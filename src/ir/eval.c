@@ -5,6 +5,7 @@
 // build.
 #include "ir/eval.h"
 
+#include "base/half.h"
 #include "ir/op_groups.h"
 
 #include <math.h>
@@ -21,6 +22,21 @@ static double to_f64(uint64_t bits) {
   double d;
   memcpy(&d, &bits, sizeof d);
   return d;
+}
+
+static float to_f16(uint64_t bits) {
+  return (float)half_read((uint16_t)bits);
+}
+
+static uint64_t from_f16(float f) {
+  return half_round((double)f);
+}
+
+// A sum of products of f16 has at most 53 bits, unless one part is so small that it changes no
+// nearest f16: see docs/IR.md. Else what is computed in f32 and rounded again is as rounded once,
+// because f32 has twice the digits and two more.
+static float fma_f16(float x, float y, float z) {
+  return (float)half_read(half_round((double)x * (double)y + (double)z));
 }
 
 static uint64_t from_f32(float f) {
@@ -132,7 +148,7 @@ static uint64_t eval_bool(vyre_op op, uint64_t x, uint64_t y) {
 // ---- floats -------------------------------------------------------------------------------------
 
 // Rounding modes are never changed by vyre, so rint is round-half-to-even.
-#define EVAL_FLOAT(NAME, T, FROM, SUFFIX, SIGN, A)                                                 \
+#define EVAL_FLOAT(NAME, T, FROM, SUFFIX, SIGN, A, FMA)                                            \
   static uint64_t NAME(vyre_op op, const uint64_t args[3]) {                                       \
     T x = A(args[0]), y = A(args[1]);                                                              \
     switch (op) {                                                                                  \
@@ -150,7 +166,7 @@ static uint64_t eval_bool(vyre_op op, uint64_t x, uint64_t y) {
     case VYRE_OP_LE: return x <= y;                                                                \
     case VYRE_OP_GT: return x > y;                                                                 \
     case VYRE_OP_GE: return x >= y;                                                                \
-    case VYRE_OP_FMA: return FROM(fma##SUFFIX(x, y, A(args[2])));                                  \
+    case VYRE_OP_FMA: return FROM(FMA(x, y, A(args[2])));                                          \
     case VYRE_OP_SQRT: return FROM(sqrt##SUFFIX(x));                                               \
     case VYRE_OP_FLOOR: return FROM(floor##SUFFIX(x));                                             \
     case VYRE_OP_CEIL: return FROM(ceil##SUFFIX(x));                                               \
@@ -168,8 +184,9 @@ static uint64_t eval_bool(vyre_op op, uint64_t x, uint64_t y) {
     return 0;                                                                                      \
   }
 
-EVAL_FLOAT(eval_f32, float, from_f32, f, (uint64_t)0x80000000u, to_f32)
-EVAL_FLOAT(eval_f64, double, from_f64, , (uint64_t)0x8000000000000000u, to_f64)
+EVAL_FLOAT(eval_f16, float, from_f16, f, (uint64_t)0x8000u, to_f16, fma_f16)
+EVAL_FLOAT(eval_f32, float, from_f32, f, (uint64_t)0x80000000u, to_f32, fmaf)
+EVAL_FLOAT(eval_f64, double, from_f64, , (uint64_t)0x8000000000000000u, to_f64, fma)
 
 // ---- conversions --------------------------------------------------------------------------------
 
@@ -187,12 +204,17 @@ static uint64_t float_to_int(vyre_type to, double x) {
 
 static uint64_t convert(vyre_type to, vyre_type from, uint64_t x) {
   if (type_is_float(from)) {
-    double value = from == VYRE_F32 ? (double)to_f32(x) : to_f64(x);
+    double value = from == VYRE_F16   ? half_read((uint16_t)x)
+                   : from == VYRE_F32 ? (double)to_f32(x)
+                                      : to_f64(x);
+    if (to == VYRE_F16) return from == VYRE_F16 ? x : half_round(value);
     if (to == VYRE_F64) return from_f64(value);
     if (to == VYRE_F32) return from == VYRE_F32 ? x : from_f32((float)value);
     if (to == VYRE_BOOL) return value != 0;
     return float_to_int(to, value);
   }
+  // An integer that f64 does not hold is past the largest f16.
+  if (to == VYRE_F16) return half_round(type_is_signed(from) ? (double)(int64_t)x : (double)x);
   if (to == VYRE_F32) return from_f32(type_is_signed(from) ? (float)(int64_t)x : (float)x);
   if (to == VYRE_F64) return from_f64(type_is_signed(from) ? (double)(int64_t)x : (double)x);
   return x; // between integers: the caller cuts it to the width
@@ -201,6 +223,7 @@ static uint64_t convert(vyre_type to, vyre_type from, uint64_t x) {
 static uint64_t bitcast(vyre_type to, vyre_type from, uint64_t x) {
   if (type_is_float(from) && type_is_int(to)) x = type_canonical_bits(from, x);
   if (to == VYRE_F32) return (uint32_t)x;
+  if (to == VYRE_F16) return (uint16_t)x;
   return x;
 }
 
@@ -218,6 +241,7 @@ uint64_t eval_op(vyre_op op, vyre_type result, vyre_type operand, const uint64_t
   case VYRE_OP_CONVERT: bits = convert(result, operand, args[0]); break;
   case VYRE_OP_BITCAST: bits = bitcast(result, operand, args[0]); break;
   case OPS_IN_ONE_TYPE:
+    if (operand == VYRE_F16) return eval_f16(op, args);
     if (operand == VYRE_F32) return eval_f32(op, args);
     if (operand == VYRE_F64) return eval_f64(op, args);
     if (operand == VYRE_BOOL) return eval_bool(op, args[0], args[1]);

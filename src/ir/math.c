@@ -49,7 +49,7 @@ static const recipe RECIPES[VYRE_OP_COUNT] = {
 };
 
 // Builds the expansion of one operation at the builder's position; `y` is ignored by functions of
-// one argument. The operands have type `t`, f32 or f64.
+// one argument. The operands have type `t`, a float.
 static ref math_build(vyre_builder *b, vyre_op op, vyre_type t, ref x, ref y) {
   const recipe *r = &RECIPES[op];
   if (!r->unary && !r->binary) VYRE_BUG("math", "`%s` has no expansion", op_table[op].name);
@@ -59,9 +59,14 @@ static ref math_build(vyre_builder *b, vyre_op op, vyre_type t, ref x, ref y) {
                  op_table[op].name);
     return 0;
   }
+  // That of f16 is that of f32, rounded.
+  bool is_half = t == VYRE_F16;
+  if (is_half) x = vyre_build_convert(b, VYRE_F32, x);
+  if (is_half && y) y = vyre_build_convert(b, VYRE_F32, y);
   mathb m = FORMATS[t == VYRE_F64];
   m.b = b;
-  return r->unary ? r->unary(&m, x) : r->binary(&m, x, y);
+  ref made = r->unary ? r->unary(&m, x) : r->binary(&m, x, y);
+  return is_half ? vyre_build_convert(b, VYRE_F16, made) : made;
 }
 
 static bool has_math(const vyre_program *p) {

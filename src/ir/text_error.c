@@ -239,7 +239,7 @@ bool parser_fail_unknown(parser *p, text_code code, uint32_t symbol_number, uint
                        what, (int)near->size, near->text);
   return parser_fail(
       p, code, offset, "`%.*s` %s. Fix: %s", shown, s->text, what,
-      code == TEXT_P033   ? "use bool, i8 to i64, u8 to u64, f32 or f64, or as many of "
+      code == TEXT_P033   ? "use bool, i8 to i64, u8 to u64, f16, f32 or f64, or as many of "
                             "these as in f32x3"
       : code == TEXT_P034 ? "declare it with `fn`, or call an operation of docs/IR.md"
                           : "declare it with `let` or `var`, as a parameter or a "

@@ -179,7 +179,7 @@ static void lex_number(parser *p) {
       parser_fail(p, TEXT_P002, end, "`%.*s` is no suffix of %s number. Fix: %s", shown,
                   p->text + end, is_float ? "this" : "an integer",
                   type_is_float(suffix) ? "write the number with a point, as in 1.0f32"
-                  : is_float            ? "use f32 or f64"
+                  : is_float            ? "use f16, f32 or f64"
                                         : "use i8 to i64 or u8 to u64");
       return;
     }

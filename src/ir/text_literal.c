@@ -2,6 +2,7 @@
 #include "ir/text_literal.h"
 
 #include "base/decimal.h"
+#include "base/half.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +42,11 @@ static literal_fit float_bits(const literal *l, vyre_type type, uint64_t *bits) 
   memcpy(text, l->text, l->size);
   text[l->size] = 0;
   bool is_finite;
-  if (type == VYRE_F32) {
+  if (type == VYRE_F16) {
+    uint16_t value = decimal_read_f16(text, NULL);
+    *bits = value | (uint64_t)l->is_negative << 15;
+    is_finite = value < 0x7c00;
+  } else if (type == VYRE_F32) {
     float value = decimal_read_f32(text, NULL);
     uint32_t word;
     memcpy(&word, &value, sizeof word);
@@ -78,6 +83,9 @@ static bool read_word(const char *text, vyre_type type, uint64_t *bits) {
       {"false", VYRE_BOOL, 0},
       {"1", VYRE_BOOL, 1},
       {"0", VYRE_BOOL, 0},
+      {"inf_f16", VYRE_F16, 0x7c00u},
+      {"-inf_f16", VYRE_F16, 0xfc00u},
+      {"nan_f16", VYRE_F16, 0x7e00u},
       {"inf_f32", VYRE_F32, 0x7f800000u},
       {"-inf_f32", VYRE_F32, 0xff800000u},
       {"nan_f32", VYRE_F32, 0x7fc00000u},
@@ -132,8 +140,9 @@ bool literal_read_text(const char *text, size_t size, vyre_type type, uint64_t *
 bool literal_tells_type(vyre_type type, uint64_t bits) {
   switch (type) {
   case VYRE_BOOL: return true;
-  case VYRE_F32: return (bits & 0x7f800000u) == 0x7f800000u;
-  case VYRE_F64: return (bits & 0x7ff0000000000000u) == 0x7ff0000000000000u;
+  case VYRE_F16:
+  case VYRE_F32:
+  case VYRE_F64: return type_exponent(type, bits) == type_exponents(type);
   case VYRE_VOID:
   case VYRE_I8:
   case VYRE_U8:
@@ -150,9 +159,12 @@ bool literal_tells_type(vyre_type type, uint64_t bits) {
 
 // Infinities and NaN; a NaN constant is always the positive quiet one.
 static void print_special(strbuf *s, vyre_type type, uint64_t bits) {
-  uint64_t fraction = type == VYRE_F32 ? bits & 0x7fffffu : bits & 0xfffffffffffffu;
   bool is_negative = bits >> (type_bits(type) - 1) & 1;
-  strbuf_printf(s, "%s_%s", fraction ? "nan" : is_negative ? "-inf" : "inf", type_table[type].name);
+  strbuf_printf(s, "%s_%s",
+                type_is_nan(type, bits) ? "nan"
+                : is_negative           ? "-inf"
+                                        : "inf",
+                type_table[type].name);
 }
 
 void literal_print(strbuf *s, vyre_type type, uint64_t bits, bool as_hex) {
@@ -160,15 +172,17 @@ void literal_print(strbuf *s, vyre_type type, uint64_t bits, bool as_hex) {
     strbuf_puts(s, bits ? "true" : "false");
   } else if (literal_tells_type(type, bits)) {
     print_special(s, type, bits);
+  } else if (type == VYRE_F16) {
+    decimal_print(s, half_read((uint16_t)bits), 16);
   } else if (type == VYRE_F32) {
     float value;
     uint32_t word = (uint32_t)bits;
     memcpy(&value, &word, sizeof value);
-    decimal_print(s, (double)value, true);
+    decimal_print(s, (double)value, 32);
   } else if (type == VYRE_F64) {
     double value;
     memcpy(&value, &bits, sizeof value);
-    decimal_print(s, value, false);
+    decimal_print(s, value, 64);
   } else if (type_is_signed(type)) {
     strbuf_printf(s, as_hex && (int64_t)bits > 9 ? "0x%llx" : "%lld", (long long)bits);
   } else {

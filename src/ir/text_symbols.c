@@ -32,6 +32,8 @@ static const known_word known_words[] = {
     {"barrier", WORD_BARRIER, VYRE_OP_BARRIER, 0, 0},
     {"true", WORD_CONSTANT, 0, VYRE_BOOL, 1},
     {"false", WORD_CONSTANT, 0, VYRE_BOOL, 0},
+    {"inf_f16", WORD_CONSTANT, 0, VYRE_F16, 0x7c00u},
+    {"nan_f16", WORD_CONSTANT, 0, VYRE_F16, 0x7e00u},
     {"inf_f32", WORD_CONSTANT, 0, VYRE_F32, 0x7f800000u},
     {"nan_f32", WORD_CONSTANT, 0, VYRE_F32, 0x7fc00000u},
     {"inf_f64", WORD_CONSTANT, 0, VYRE_F64, 0x7ff0000000000000u},
@@ -69,6 +71,7 @@ static const known_word known_words[] = {
     {"as_u32", 0, VYRE_OP_BITCAST, VYRE_U32, 0},
     {"as_i64", 0, VYRE_OP_BITCAST, VYRE_I64, 0},
     {"as_u64", 0, VYRE_OP_BITCAST, VYRE_U64, 0},
+    {"as_f16", 0, VYRE_OP_BITCAST, VYRE_F16, 0},
     {"as_f32", 0, VYRE_OP_BITCAST, VYRE_F32, 0},
     {"as_f64", 0, VYRE_OP_BITCAST, VYRE_F64, 0},
 };

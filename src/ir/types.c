@@ -61,8 +61,9 @@ const type_info type_table[VYRE_TYPE_COUNT] = {
     [VYRE_U32] = {"u32", 4, 32, true, false, false},
     [VYRE_I64] = {"i64", 8, 64, true, true, false},
     [VYRE_U64] = {"u64", 8, 64, true, false, false},
-    [VYRE_F32] = {"f32", 4, 32, false, true, true},
-    [VYRE_F64] = {"f64", 8, 64, false, true, true},
+    [VYRE_F32] = {"f32", 4, 32, false, true, true, 23},
+    [VYRE_F64] = {"f64", 8, 64, false, true, true, 52},
+    [VYRE_F16] = {"f16", 2, 16, false, true, true, 10},
 };
 
 vyre_type type_from_name(const char *name, size_t size) {
@@ -92,12 +93,9 @@ uint64_t type_canonical_bits(vyre_type type, uint64_t bits) {
   case VYRE_U16: return (uint16_t)bits;
   case VYRE_I32: return (uint64_t)(int64_t)(int32_t)bits;
   case VYRE_U32: return (uint32_t)bits;
-  case VYRE_F32: {
-    uint32_t f = (uint32_t)bits;
-    return (f & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : f;
-  }
-  case VYRE_F64:
-    return (bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u ? 0x7ff8000000000000u : bits;
+  case VYRE_F16: return type_is_nan(type, bits) ? 0x7e00u : (uint16_t)bits;
+  case VYRE_F32: return type_is_nan(type, bits) ? 0x7fc00000u : (uint32_t)bits;
+  case VYRE_F64: return type_is_nan(type, bits) ? 0x7ff8000000000000u : bits;
   case VYRE_VOID:
   case VYRE_I64:
   case VYRE_U64:

@@ -118,6 +118,7 @@ typedef struct type_info {
   uint8_t bytes; // in memory
   uint8_t bits;  // of the value: 1 for bool
   bool is_int, is_signed, is_float;
+  uint8_t fraction_bits; // of a float
 } type_info;
 
 extern const type_info type_table[VYRE_TYPE_COUNT];
@@ -146,6 +147,26 @@ static inline unsigned type_bytes(unsigned t) {
 // The unsigned integer type of the same width; other types are themselves.
 static inline vyre_type type_to_unsigned(vyre_type t) {
   return type_is_int(t) && type_is_signed(t) ? (vyre_type)(t + 1) : t;
+}
+// Of floats.
+static inline uint64_t type_sign_bit(unsigned t) {
+  return (uint64_t)1 << (type_bits(t) - 1);
+}
+static inline unsigned type_fraction_bits(unsigned t) {
+  return type_table[t].fraction_bits;
+}
+static inline uint64_t type_exponents(unsigned t) { // the largest, which is not a number's
+  return ((uint64_t)1 << (type_bits(t) - 1 - type_fraction_bits(t))) - 1;
+}
+static inline uint64_t type_exponent(unsigned t, uint64_t bits) {
+  return bits >> type_fraction_bits(t) & type_exponents(t);
+}
+static inline uint64_t type_one_bits(unsigned t) { // of any numeric type
+  return type_is_float(t) ? type_exponents(t) >> 1 << type_fraction_bits(t) : 1;
+}
+static inline bool type_is_nan(unsigned t, uint64_t bits) {
+  return type_is_float(t) && (bits & (type_sign_bit(t) - 1)) > type_exponents(t)
+                                                                   << type_fraction_bits(t);
 }
 vyre_type type_from_name(const char *name, size_t size);
 

@@ -326,7 +326,7 @@ static vyre_status same_types(const checker *c, const inst *in, int from, int to
 // The types that the operands of a rule may have, a bit each, and what people call them.
 #define TYPES(first, last) ((2u << (last)) - (1u << (first)))
 #define INTS               TYPES(VYRE_I8, VYRE_U64)
-#define FLOATS             TYPES(VYRE_F32, VYRE_F64)
+#define FLOATS             TYPES(VYRE_F32, VYRE_F16)
 static const struct taken {
   unsigned types;
   const char *name;
@@ -376,7 +376,8 @@ static vyre_status stored_type(const checker *c, const inst *in, int slot) {
 
 static vyre_status check_atomic(const checker *c, const inst *in) {
   vyre_type element = memory_type(c->p, in->arg[0]);
-  if (!type_is_index(element) && !(type_is_float(element) && !op_is_bit_atomic(in->op)))
+  if (!type_is_index(element) &&
+      !(type_is_float(element) && element != VYRE_F16 && !op_is_bit_atomic(in->op)))
     return refuse(c->error, VERIFY_V026,
                   "`%s` on elements of type %s. Fix: use i32, u32, i64 or u64 elements; f32 and "
                   "f64 are added, subtracted, compared and exchanged",
@@ -508,6 +509,10 @@ static vyre_status check_extent_op(const checker *c, const inst *in) {
   const op_info *op = &op_table[in->op];
   bool allowed = (op->flags & OPF_PURE) && !(op->flags & (OPF_ID | OPF_GROUP | OPF_MATH)) &&
                  in->op != VYRE_OP_GLOBAL_SIZE;
+  bool has_f16 = in->type == VYRE_F16;
+  for (int k = 0; op->operands[k]; k++)
+    has_f16 |= op->operands[k] == 'v' && c->types[k] == VYRE_F16;
+  if (has_f16) return refuse(c->error, VERIFY_V064, "f16 in an extent. Fix: use f32 or an integer");
   if (!allowed)
     return refuse(c->error, VERIFY_V064,
                   "`%s` in an extent. Fix: use parameters, len(), constants and arithmetic",

@@ -8,6 +8,7 @@
 #include "analysis/axis.h"
 #include "base/error.h"
 #include "ir/math.h"
+#include "lower/half.h"
 #include "lower/recipe.h"
 #include "lower/storage.h"
 #include "lower/supported.h"
@@ -24,6 +25,7 @@ static void lower_inst(lowering *l, uint32_t i) {
   const vyre_program *from = l->from;
   inst in = builder_map_inst(l->b, from, i, l->map, l->shared_shift);
   if (from->places && from->places[i].offset) builder_at(l->b, from->places[i].offset - 1);
+  half_constants(l, &in);
   l->origin = i;
   ref made = lower_op(l, &in);
   if (from->names && from->names[i]) builder_name_if_unnamed(l->b, made, from->names[i]);
@@ -102,7 +104,8 @@ static void build_region(lowering *l) {
   for (uint32_t i = r->shared.first; i < r->shared.end; i++) {
     const shared_array *s = &l->from->shared[i];
     uint32_t words = storage_words(l->target, s->type);
-    vyre_build_shared(l->b, s->name, words ? VYRE_U32 : s->type, s->length * (words ? words : 1));
+    vyre_type type = words ? VYRE_U32 : half_storage(s->type);
+    vyre_build_shared(l->b, s->name, type, s->length * (words ? words : 1));
   }
   lower_body(l);
   vyre_build_region_end(l->b);
@@ -120,15 +123,18 @@ static vyre_status lower_region(lowering *l, uint32_t index, vyre_error *error) 
 static void lower_interface(lowering *l) {
   const vyre_program *from = l->from;
   builder_copy_head(l->b, from);
+  for (uint32_t i = 0; i < from->param_count; i++)
+    builder_set_param_type(l->b, i, half_storage(from->params[i].type));
   // A header may mention the length of a buffer that is declared later, so the code goes first.
   lower_range(l, from->header);
   for (uint32_t i = 0; i < from->buffer_count; i++) {
     const buffer *old = &from->buffers[i];
     ref length = old->length ? builder_map_ref(l->b, from, old->length, l->map) : 0;
+    vyre_type type = half_storage(old->type);
     if (old->is_transient)
-      vyre_build_transient(l->b, old->name, old->type, length);
+      vyre_build_transient(l->b, old->name, type, length);
     else
-      vyre_build_buffer(l->b, old->name, old->type, old->access, length);
+      vyre_build_buffer(l->b, old->name, type, old->access, length);
   }
 }
 

@@ -3,7 +3,7 @@
 // Shared arrays are zero when a workgroup starts: its invocations clear them together, and wait for
 // one another. Those that are written before anybody looks are left alone.
 #include "analysis/overwritten.h"
-#include "lower/recipe.h"
+#include "lower/half.h"
 
 static bool is_needed(const lower_target *t) {
   return !t->zeroes_shared;
@@ -31,7 +31,8 @@ static void clear(lowering *l, uint32_t array, ref first, uint32_t step) {
                             .type = VYRE_U32,
                             .arg = {first, length, lower_const(l, VYRE_U32, step)}});
   uint32_t mem = MEM_REF(MEM_SHARED, array + l->shared_shift);
-  promise(l, (inst){.op = VYRE_OP_STORE, .arg = {mem, k, lower_const(l, s->type, 0)}});
+  ref zero = lower_const(l, half_storage(s->type), 0);
+  promise(l, (inst){.op = VYRE_OP_STORE, .arg = {mem, k, zero}});
   lower_end(l);
 }
 

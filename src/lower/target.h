@@ -18,6 +18,7 @@ typedef struct lower_target {
   bool has_f64;
   bool has_i64;
   bool has_small_storage; // elements of 8 and 16 bits
+  bool converts_f16;      // between f16 and f32; nothing else of f16 is ever asked for
 
   // Floats.
   bool keeps_f32_subnormals, keeps_f64_subnormals;

@@ -19,23 +19,15 @@ static bool is_all_ones(const expression *e) {
   return e->bits == type_canonical_bits(e->type, UINT64_MAX);
 }
 
-static uint64_t one_bits(vyre_type t) {
-  return t == VYRE_F32 ? 0x3f800000u : t == VYRE_F64 ? 0x3ff0000000000000u : 1;
-}
-
-static uint64_t minus_zero_bits(vyre_type t) {
-  return t == VYRE_F32 ? 0x80000000u : 0x8000000000000000u;
-}
-
 static ref zero(rewriter *rw, const expression *e) {
   return vyre_build_const(rw->to, e->type, 0);
 }
 
 static ref simplify_float(const expression *e) {
   if (!e->has_const) return 0;
-  bool is_one = e->bits == one_bits(e->type);
+  bool is_one = e->bits == type_one_bits(e->type);
   switch (e->op) {
-  case VYRE_OP_ADD: return e->bits == minus_zero_bits(e->type) ? e->x : 0;
+  case VYRE_OP_ADD: return e->bits == type_sign_bit(e->type) ? e->x : 0;
   case VYRE_OP_SUB: return e->bits == 0 ? e->x : 0;
   case VYRE_OP_MUL:
   case VYRE_OP_DIV: return is_one ? e->x : 0;

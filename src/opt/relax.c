@@ -63,15 +63,14 @@ static ref contract(rewriter *rw, uint32_t sum, uint32_t product) {
 }
 
 static bool is_normal(vyre_type t, uint64_t bits) {
-  uint64_t exponents = t == VYRE_F32 ? 0xff : 0x7ff;
-  uint64_t exponent = bits >> (t == VYRE_F32 ? 23 : 52) & exponents;
-  return exponent != 0 && exponent != exponents;
+  uint64_t exponent = type_exponent(t, bits);
+  return exponent != 0 && exponent != type_exponents(t);
 }
 
 static ref multiply(rewriter *rw, uint32_t index) {
   inst in = rewrite_mapped(rw, index);
   vyre_type t = (vyre_type)in.type;
-  uint64_t divisor, one = t == VYRE_F32 ? 0x3f800000 : 0x3ff0000000000000;
+  uint64_t divisor, one = type_one_bits(t);
   if (!rewrite_const(rw, in.arg[1], &divisor) || !is_normal(t, divisor)) return 0;
   uint64_t reciprocal = eval_op(VYRE_OP_DIV, t, t, (uint64_t[3]){one, divisor});
   if (!is_normal(t, reciprocal)) return 0;

@@ -50,12 +50,12 @@ static ref reduce_integer(rewriter *rw, const inst *in, uint64_t bits) {
 
 // 1/c is exact when c is a power of two and neither it nor its reciprocal is subnormal.
 static bool exact_reciprocal(vyre_type t, uint64_t bits, uint64_t *out) {
-  unsigned mantissa = t == VYRE_F32 ? 23 : 52;
-  uint64_t exponents = t == VYRE_F32 ? 0xff : 0x7ff, bias = exponents >> 1;
-  uint64_t exponent = bits >> mantissa & exponents;
+  unsigned mantissa = type_fraction_bits(t);
+  uint64_t exponents = type_exponents(t), bias = exponents >> 1;
+  uint64_t exponent = type_exponent(t, bits);
   if (bits & (((uint64_t)1 << mantissa) - 1)) return false;
   if (exponent == 0 || exponent >= exponents - 1) return false;
-  uint64_t sign = bits & ((uint64_t)1 << (type_bits(t) - 1));
+  uint64_t sign = bits & type_sign_bit(t);
   *out = sign | (2 * bias - exponent) << mantissa;
   return true;
 }

@@ -61,7 +61,7 @@ refuses src/backend/spell/value.c "opencl and c have an operation without a spel
 refuses src/backend/vulkan/value.c "vulkan has an operation without a spelling"
 
 # And with a meaning and spellings.
-sed -i 's|^    case VYRE_OP_FMA: return FROM(fma.*|    case VYRE_OP_TWICE: return FROM(x + x); \\\n&|' src/ir/eval.c
+sed -i 's|^    case VYRE_OP_FMA: return FROM(FMA.*|    case VYRE_OP_TWICE: return FROM(x + x); \\\n&|' src/ir/eval.c
 sed -i 's|^  case VYRE_OP_FMA: return call|  case VYRE_OP_TWICE: return LLVMBuildFAdd(b, x, x, "");\n&|' \
   src/backend/llvm/arithmetic.c
 sed -i 's|^#define SPELL_FMA .*|&\n#define SPELL_TWICE put_call, "twice"|' src/backend/spell/value.c

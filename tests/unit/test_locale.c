@@ -60,7 +60,7 @@ static void decimals(void **state) {
                {16777216, true, "16777216.0"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     strbuf s = {0};
-    decimal_print(&s, cases[i].value, cases[i].is_f32);
+    decimal_print(&s, cases[i].value, cases[i].is_f32 ? 32 : 64);
     char *text = strbuf_take(&s, NULL);
     assert_string_equal(text, cases[i].text);
     free(text);

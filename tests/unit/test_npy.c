@@ -186,7 +186,7 @@ static void bad_headers_are_refused(void **state) {
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "its shape needs 8"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}", "its shape needs 0"},
       {"{'descr': '<f4, 'fortran_order': False, 'shape': (1,)}", "type `<f4, `"},
-      {"{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", "numpy type `<f2`"},
+      {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}", "numpy type `<c8`"},
       {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "numpy type `<c8`"},
       {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "numpy type `|O`"},
       {"{'descr': '|i4', 'fortran_order': False, 'shape': (1,)}", "numpy type `|i4`"},

@@ -468,7 +468,8 @@ static const spoiling spoilings[] = {
     {WIRE_CONSTANTS, 1, 5, BYTES("\x01\x02"), "V030", 0},
     {WIRE_CONSTANTS, 1, 5, BYTES("\x0a\x01\x00\xc0\x7f"), "V030", 0},
     {WIRE_CONSTANTS, 1, 5, BYTES("\x00"), "V030", 0},
-    {WIRE_CONSTANTS, 1, 5, BYTES("\x0c"), "V030", 0},
+    {WIRE_CONSTANTS, 1, 5, BYTES("\x0c\x01\x7e"), "V030", 0},
+    {WIRE_CONSTANTS, 1, 5, BYTES("\x0d"), "V030", 0},
     {WIRE_CODE, 7, 1, BYTES("\x07"), "order of their first use", 8},
     {WIRE_CODE, 12, 1, BYTES("\x05"), "constant is not used", 0},
     {WIRE_CODE, 12, 1, BYTES("\x09"), "order of their first use", 0},
@@ -477,7 +478,7 @@ static const spoiling spoilings[] = {
     // Operations: what the verifier judges, with its codes.
     {WIRE_CODE, 0, 3, BYTES("\x00\x07"), "V011", 0},
     {WIRE_CODE, 0, 3, BYTES("\xff\x07"), "V011", 0},
-    {WIRE_CODE, 1, 1, BYTES("\x0c"), "V012", 0},
+    {WIRE_CODE, 1, 1, BYTES("\x0d"), "V012", 0},
     {WIRE_CODE, 1, 1, BYTES("\x17"), "V012", 0},
     {WIRE_CODE, 2, 1, BYTES("\x03"), "V010", 0},
     {WIRE_CODE, 6, 1, BYTES("\x00"), "V006", 0},

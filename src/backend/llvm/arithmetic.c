@@ -98,10 +98,6 @@ static llval compare_floats(const operation *o, vyre_op op) {
   return LLVMBuildFCmp(o->b, predicates[op], o->x, o->y, "");
 }
 
-static uint64_t one_of(vyre_type type) {
-  return type == VYRE_F32 ? 0x3f800000 : 0x3ff0000000000000;
-}
-
 static uint64_t half_of(vyre_type type) {
   return type == VYRE_F32 ? 0x3f000000 : 0x3fe0000000000000;
 }
@@ -112,7 +108,7 @@ static llval round_half_away(const operation *o) {
   llval fraction = LLVMBuildFSub(o->b, o->x, whole, "");
   llval size = call(o, "llvm.fabs", &fraction, 1);
   llval is_up = LLVMBuildFCmp(o->b, LLVMRealOGE, size, constant_like(o, half_of(o->type)), "");
-  llval signs[2] = {constant_like(o, one_of(o->type)), o->x};
+  llval signs[2] = {constant_like(o, type_one_bits(o->type)), o->x};
   llval one = call(o, "llvm.copysign", signs, 2);
   return LLVMBuildSelect(o->b, is_up, LLVMBuildFAdd(o->b, whole, one, ""), whole, "");
 }

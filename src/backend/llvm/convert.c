@@ -7,8 +7,9 @@
 static llval from_float(const lanewise *l, vyre_type to, vyre_type from, llval x, lltype type) {
   LLVMBuilderRef b = l->b;
   if (to == from) return x;
-  if (to == VYRE_F64) return LLVMBuildFPExt(b, x, type, "");
-  if (to == VYRE_F32) return LLVMBuildFPTrunc(b, x, type, "");
+  if (type_is_float(to))
+    return type_bits(to) > type_bits(from) ? LLVMBuildFPExt(b, x, type, "")
+                                           : LLVMBuildFPTrunc(b, x, type, "");
   if (to == VYRE_BOOL) return LLVMBuildFCmp(b, LLVMRealUNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
   if (type_bits(to) < 32) { // there are instructions for i32
     lltype wide = lanewise_type(l, VYRE_I32, LLVMGetTypeKind(type) == LLVMVectorTypeKind);

@@ -11,6 +11,7 @@ void lanewise_fill_types(LLVMContextRef c, lltype scalars[VYRE_TYPE_COUNT]) {
   scalars[VYRE_I32] = scalars[VYRE_U32] = LLVMInt32TypeInContext(c);
   scalars[VYRE_I64] = scalars[VYRE_U64] = LLVMInt64TypeInContext(c);
   scalars[VYRE_F32] = LLVMFloatTypeInContext(c);
+  scalars[VYRE_F16] = LLVMHalfTypeInContext(c);
   scalars[VYRE_F64] = LLVMDoubleTypeInContext(c);
 }
 
@@ -32,7 +33,7 @@ static llval const_splat(const lanewise *l, llval scalar) {
 // A float through the integer, so that a NaN keeps its bits.
 static llval const_bits(const lanewise *l, vyre_type type, uint64_t bits) {
   if (!type_is_float(type)) return LLVMConstInt(l->scalars[type], bits, false);
-  lltype same = l->scalars[type == VYRE_F32 ? VYRE_U32 : VYRE_U64];
+  lltype same = LLVMIntTypeInContext(LLVMGetTypeContext(l->scalars[type]), type_bits(type));
   return LLVMConstBitCast(LLVMConstInt(same, bits, false), l->scalars[type]);
 }
 

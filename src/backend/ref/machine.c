@@ -36,18 +36,13 @@ static memory find_memory(const machine *m, const frame *f, uint32_t mem) {
                   (vyre_type)array->type};
 }
 
-static bool is_nan(vyre_type t, uint64_t bits) {
-  return t == VYRE_F32 ? (bits & 0x7fffffffu) > 0x7f800000u
-                       : (bits & INT64_MAX) > 0x7ff0000000000000u;
-}
-
 // Whether x is the new minimum or maximum of floats, so that the last one does not depend on the
 // order: a number replaces NaN, and zeros have a sign.
 static bool replaces(bool is_min, vyre_type t, uint64_t old, uint64_t x) {
   uint64_t is_equal = eval_op(VYRE_OP_EQ, VYRE_BOOL, t, (uint64_t[3]){x, old});
   bool is_negative = x >> (type_bits(t) - 1) & 1;
   vyre_op order = is_min ? VYRE_OP_LT : VYRE_OP_GT;
-  return is_nan(t, old) || eval_op(order, VYRE_BOOL, t, (uint64_t[3]){x, old}) ||
+  return type_is_nan(t, old) || eval_op(order, VYRE_BOOL, t, (uint64_t[3]){x, old}) ||
          (is_equal && is_negative == is_min);
 }
 
@@ -61,7 +56,7 @@ static uint64_t atomic_result(vyre_op op, vyre_type t, uint64_t old, const uint6
   if (op == VYRE_OP_ATOMIC_EXCHANGE) return args[0];
   bool is_float = type_is_float(t);
   if (op == VYRE_OP_ATOMIC_CAS) {
-    bool are_nan = is_float && is_nan(t, old) && is_nan(t, args[0]);
+    bool are_nan = is_float && type_is_nan(t, old) && type_is_nan(t, args[0]);
     return old == args[0] || are_nan ? args[1] : old;
   }
   if (is_float && (op == VYRE_OP_ATOMIC_MIN || op == VYRE_OP_ATOMIC_MAX))

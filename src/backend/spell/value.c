@@ -47,7 +47,7 @@ static void put_float(speller *s, vyre_type type, uint64_t bits) {
   memcpy(&f, &low, sizeof f);
   if (is_f32) d = (double)f;
   if (signbit(d)) put(s, "(");
-  decimal_print(&s->text, d, is_f32);
+  decimal_print(&s->text, d, is_f32 ? 32 : 64);
   if (is_f32) put(s, "f");
   if (signbit(d)) put(s, ")");
 }

@@ -205,17 +205,29 @@ static const lower_target cpu_target = {
     .parts_at_barriers = true,
 };
 
-static vyre_status compile_lowered(const vyre_program *program, cpu_options *options, cpu_code *out,
-                                   vyre_error *error) {
+static vyre_status compile_lowered(const vyre_program *program, cpu_options *options,
+                                   target *machine, cpu_code *out, vyre_error *error) {
   vyre_status status = check_size(program, error);
   if (status != VYRE_OK) return status;
   out->regions = calloc(program->region_count, sizeof *out->regions);
   if (!out->regions) return error_out_of_memory(error);
-  target machine;
-  unit u = {.p = program, .options = options, .target = &machine};
-  status = target_open(options, &machine, error);
-  if (status == VYRE_OK) status = build(&u, options, &machine, out, error);
+  unit u = {.p = program, .options = options, .target = machine};
+  status = build(&u, options, machine, out, error);
   unit_close(&u);
+  return status;
+}
+
+static vyre_status lower_and_compile(const vyre_program *program, cpu_options *options,
+                                     cpu_code *out, vyre_error *error) {
+  target machine;
+  vyre_status status = target_open(options, &machine, error);
+  if (status != VYRE_OK) return status;
+  lower_target wanted = cpu_target;
+  wanted.converts_f16 = machine.converts_f16;
+  vyre_program *lowered;
+  status = lower_program(program, &wanted, &lowered, error);
+  if (status == VYRE_OK) status = compile_lowered(lowered, options, &machine, out, error);
+  vyre_program_release(lowered);
   target_close(&machine);
   return status;
 }
@@ -229,11 +241,7 @@ static vyre_status compile(const vyre_program *program, const cpu_options *wante
     return error_set(error, VYRE_ERROR_ARGUMENT,
                      "a width of %u lanes is none of 1, 2, 4, ... 64. Fix: pass one of these, or 0",
                      w);
-  vyre_program *lowered;
-  vyre_status status = lower_program(program, &cpu_target, &lowered, error);
-  if (status != VYRE_OK) return status;
-  status = compile_lowered(lowered, &options, out, error);
-  vyre_program_release(lowered);
+  vyre_status status = lower_and_compile(program, &options, out, error);
   if (status != VYRE_OK) {
     free(out->object);
     free(out->regions);

@@ -19,7 +19,7 @@ typedef struct cpu_level {
 } cpu_level;
 
 #define V2 "+sse4.1"
-#define V3 V2 ",+avx,+avx2,+fma"
+#define V3 V2 ",+avx,+avx2,+fma,+f16c"
 #define V4 V3 ",+avx512f,+avx512vl,+avx512bw,+avx512dq"
 static const cpu_level levels[] = {
     {"x86-64-v2", V2},      {"nehalem", V2},
@@ -55,6 +55,7 @@ static void find_facts(target *t, const char *cpu, const char *features) {
   t->has_masked_moves = HAS("avx");
   t->has_fma = HAS("fma");
   t->has_rounding = HAS("sse4.1") || HAS("avx");
+  t->converts_f16 = HAS("f16c");
 #undef HAS
 }
 

@@ -16,6 +16,7 @@ typedef struct target {
   bool has_masked_moves; // loads and stores of chosen 32- and 64-bit elements (AVX)
   bool has_fma;
   bool has_rounding; // floor, ceil, trunc, rint are instructions
+  bool converts_f16; // to and from f32
 } target;
 
 vyre_status target_open(const cpu_options *options, target *out, vyre_error *error);
