@@ -254,6 +254,10 @@ static void threads_share_a_context(void **state) {
 // A child has none of the threads: its parent's queues are refused, and new ones work.
 static void a_child_begins_anew(void **state) {
   (void)state;
+#ifdef __SANITIZE_THREAD__
+  print_message("ThreadSanitizer ends a child of several threads that starts one\n");
+  skip();
+#endif
   fixture f = begin(0);
   enqueue(&f, f.add, 0, NULL, NULL);
   assert_int_equal(value(&f), 1);
