@@ -76,6 +76,11 @@ static bool show_mistakes(checking *k, const source_words *words, const vyre_err
   if (!is_known || access(k->path, F_OK) != 0 ||
       file_read(k->path, LIMIT_SOURCE_BYTES, &text, &size, &error) != VYRE_OK)
     return false;
+  // What begins with the bytes of another language is that, whatever its name.
+  if (!words->language && strcmp(vyre_language_guess(k->path, text, size), "text") != 0) {
+    free(text);
+    return false;
+  }
   telling t = {k, k->files ? json_array() : NULL, 0};
   source_check("text", text, size, k->path, words, tell, &t, &error);
   free(text);
