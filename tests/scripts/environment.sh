@@ -7,8 +7,8 @@ set -uo pipefail
 bad=0
 asked=$(grep -rhoE '(environment_get|environment_is|environment_get_absolute|getenv)\("[A-Z_]+"' src |
   grep -oE '[A-Z_]{2,}' | sort -u)
-# Names that stand in a table or behind a macro.
-asked="$asked $(grep -rhoE '"(VYRE|XDG)_[A-Z_]+"' src | tr -d '"' | sort -u)"
+# Names that stand in a table or behind a macro; those of tunables are no variables.
+asked="$asked $(grep -rhoE '"(VYRE|XDG)_[A-Z_]+"' src --exclude=tunables.c | tr -d '"' | sort -u)"
 [ "$(wc -w <<<"$asked")" -ge 12 ] || { echo "found too few: $asked" && exit 1; }
 named=$(sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh EXIT/s/^\.It Ev \(.*\)/\1/p' docs/man/vyre.1 | tr ' ,' '\n\n')
 for name in $(tr ' ' '\n' <<<"$asked" | sort -u); do
