@@ -144,8 +144,11 @@ scripts/uninstall "$prefix"
 # is said
 unset PKG_CONFIG_PATH LD_LIBRARY_PATH
 if [ "$(id -u)" -eq 0 ] && [ "${#alone[@]}" -gt 0 ]; then
-  # In a copy of the two folders that it changes, which nobody else sees.
+  # In a copy of the two folders that it changes, which nobody else sees. The rest of /usr cannot be
+  # written: ldconfig removes links that lead nowhere, and all that go through the copy of /etc would
+  # when somebody removes that meanwhile.
   unshare -m bash -euc '
+    mount --bind /usr /usr && mount -o remount,bind,ro /usr
     mount -t tmpfs none /usr/local && mkdir "$1/etc" && cp -a /etc/. "$1/etc"
     mount --bind "$1/etc" /etc
     cmake --install "$2" --prefix /usr/local >/dev/null
