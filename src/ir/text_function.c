@@ -47,13 +47,7 @@ static bool read_params(parser *p, text_function *f) {
                          "a function has more than %d parameters. Fix: use fewer",
                          MOST_FUNCTION_PARAMS);
     if (!read_param(p, f)) return false;
-    parser_skip_newlines(p);
-    if (p->token.kind == TOKEN_COMMA) {
-      parser_next(p);
-      parser_skip_newlines(p);
-    } else if (p->token.kind != TOKEN_RPAREN) {
-      return parser_fail_expected(p, "`,` or `)`", "put a comma between parameters");
-    }
+    if (!parser_behind_param(p)) return false;
   }
   parser_next(p);
   return true;

@@ -323,6 +323,16 @@ bool parser_expect(parser *p, token_kind kind, const char *wanted) {
   return true;
 }
 
+bool parser_behind_param(parser *p) {
+  parser_skip_newlines(p);
+  if (p->token.kind != TOKEN_COMMA)
+    return p->token.kind == TOKEN_RPAREN ||
+           parser_fail_expected(p, "`,` or `)`", "put a comma between parameters");
+  parser_next(p);
+  parser_skip_newlines(p);
+  return true;
+}
+
 const symbol *parser_symbol(const parser *p) {
   return &p->symbols.list.at[p->token.symbol];
 }

@@ -56,13 +56,7 @@ static bool read_params(parser *p) {
     if (!parser_declared_name(p, &number, name) || !parser_expect(p, TOKEN_COLON, "`:`") ||
         !parser_short_type(p, &type, &lanes) || !bind_param(p, number, name, type, lanes, offset))
       return false;
-    parser_skip_newlines(p);
-    if (p->token.kind == TOKEN_COMMA) {
-      parser_next(p);
-      parser_skip_newlines(p);
-    } else if (p->token.kind != TOKEN_RPAREN) {
-      return parser_fail_expected(p, "`,` or `)`", "put a comma between parameters");
-    }
+    if (!parser_behind_param(p)) return false;
   }
   parser_next(p);
   return true;

@@ -164,6 +164,7 @@ const char *parser_describe_token(const parser *p, char *buffer);
 
 void parser_next(parser *p);
 void parser_skip_newlines(parser *p);
+bool parser_behind_param(parser *p); // a comma and on to the next one, or the end of the list
 bool parser_expect(parser *p, token_kind kind, const char *wanted);
 // Takes the word when it is the current token.
 bool parser_take_word(parser *p, word w);

@@ -191,6 +191,33 @@ llval build_reversed(const emitter *e, llval vector, access_class class) {
                                 LLVMConstVector(lanes, e->width), "");
 }
 
+// ---- two ways -----------------------------------------------------------------------------------
+
+either either_begin(const emitter *e, llval condition) {
+  llblock first = build_block(e, "line");
+  either out = {.second = build_block(e, "lanes"), .after = build_block(e, "accessed")};
+  LLVMBuildCondBr(e->b, condition, first, out.second);
+  build_at(e, first);
+  return out;
+}
+
+void either_else(const emitter *e, either *x, llval first) {
+  x->first = first;
+  x->from_first = LLVMGetInsertBlock(e->b);
+  build_go(e, x->after);
+  build_at(e, x->second);
+}
+
+llval either_end(const emitter *e, const either *x, llval second) {
+  llblock from_second = LLVMGetInsertBlock(e->b);
+  build_go(e, x->after);
+  build_at(e, x->after);
+  if (!second) return NULL;
+  llval result = LLVMBuildPhi(e->b, LLVMTypeOf(second), "");
+  LLVMAddIncoming(result, (llval[]){x->first, second}, (llblock[]){x->from_first, from_second}, 2);
+  return result;
+}
+
 // ---- bool in memory -----------------------------------------------------------------------------
 
 llval to_memory(const emitter *e, vyre_type type, llval value) {

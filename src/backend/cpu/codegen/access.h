@@ -49,6 +49,15 @@ llval build_reversed(const emitter *e, llval vector, access_class class); // whe
 llval load_wide(const emitter *e, const place *p, llval address);
 void store_wide(const emitter *e, const place *p, llval address, llval value);
 
+// Two ways to access, of which a condition (i1) picks one. Each gives a value, or neither does.
+typedef struct either {
+  llblock second, after, from_first;
+  llval first;
+} either;
+either either_begin(const emitter *e, llval condition);
+void either_else(const emitter *e, either *x, llval first);
+llval either_end(const emitter *e, const either *x, llval second); // whichever it was, or NULL
+
 // Between memory and values: bool is a byte there.
 llval to_memory(const emitter *e, vyre_type type, llval value);
 llval from_memory(const emitter *e, vyre_type type, llval value);

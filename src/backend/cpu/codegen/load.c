@@ -92,36 +92,6 @@ static llval load_active_lanes(const emitter *e, const place *p, uint32_t i, uns
 
 // ---- all ----------------------------------------------------------------------------------------
 
-// Two ways to load, of which a condition picks one.
-typedef struct either {
-  llblock second, after, from_first;
-  llval first;
-} either;
-
-static either either_begin(const emitter *e, llval condition) {
-  llblock first = build_block(e, "line");
-  either out = {.second = build_block(e, "lanes"), .after = build_block(e, "loaded")};
-  LLVMBuildCondBr(e->b, condition, first, out.second);
-  build_at(e, first);
-  return out;
-}
-
-static void either_else(const emitter *e, either *x, llval first) {
-  x->first = first;
-  x->from_first = LLVMGetInsertBlock(e->b);
-  build_go(e, x->after);
-  build_at(e, x->second);
-}
-
-static llval either_end(const emitter *e, const either *x, llval second) {
-  llblock from_second = LLVMGetInsertBlock(e->b);
-  build_go(e, x->after);
-  build_at(e, x->after);
-  llval result = LLVMBuildPhi(e->b, LLVMTypeOf(second), "");
-  LLVMAddIncoming(result, (llval[]){x->first, second}, (llblock[]){x->from_first, from_second}, 2);
-  return result;
-}
-
 static llval load_masked_line(const emitter *e, const place *p, uint32_t i, unsigned row,
                               llval bits) {
   access_class class = access_class_of(e, i);

@@ -127,29 +127,6 @@ static void store_masked_line(const emitter *e, const place *p, uint32_t i, unsi
   store_masked(e, p, line_address(e, p, i, row), value, build_reversed(e, bits, class));
 }
 
-// Two ways to store, of which a condition picks one.
-typedef struct either {
-  llblock second, after;
-} either;
-
-static either either_begin(const emitter *e, llval condition) {
-  llblock first = build_block(e, "line");
-  either out = {.second = build_block(e, "lanes"), .after = build_block(e, "stored")};
-  LLVMBuildCondBr(e->b, condition, first, out.second);
-  build_at(e, first);
-  return out;
-}
-
-static void either_else(const emitter *e, const either *x) {
-  build_go(e, x->after);
-  build_at(e, x->second);
-}
-
-static void either_end(const emitter *e, const either *x) {
-  build_go(e, x->after);
-  build_at(e, x->after);
-}
-
 static void store_checked(const emitter *e, const place *p, uint32_t i, unsigned row, llval value) {
   access_class class = access_class_of(e, i);
   llval bits = access_bits(e, p, i, row);
@@ -161,9 +138,9 @@ static void store_checked(const emitter *e, const place *p, uint32_t i, unsigned
   } else {
     either x = either_begin(e, line_is_straight(e, i, row));
     store_masked_line(e, p, i, row, value, bits);
-    either_else(e, &x);
+    either_else(e, &x, NULL);
     store_lanes(e, p, i, row, value, bits);
-    either_end(e, &x);
+    either_end(e, &x, NULL);
   }
 }
 
@@ -176,9 +153,9 @@ static void store_by_chance(const emitter *e, const place *p, uint32_t i, unsign
     store_masked(e, p, address, value, mask_test(e, e->exec));
   else
     store_wide(e, p, address, value);
-  either_else(e, &x);
+  either_else(e, &x, NULL);
   store_checked(e, p, i, row, value);
-  either_end(e, &x);
+  either_end(e, &x, NULL);
 }
 
 // One compare for all lanes. A shared array is this thread's alone: what inactive lanes have there
@@ -191,9 +168,9 @@ static void store_looking(const emitter *e, const place *p, uint32_t i, unsigned
     store_blended(e, p, address, all, build_reversed(e, mask_test(e, e->exec), class));
   else
     store_wide(e, p, address, all);
-  either_else(e, &x);
+  either_else(e, &x, NULL);
   store_checked(e, p, i, row, value);
-  either_end(e, &x);
+  either_end(e, &x, NULL);
 }
 
 static void store_vector(const emitter *e, const place *p, uint32_t i, unsigned row) {
