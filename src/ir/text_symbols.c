@@ -101,7 +101,7 @@ static const known_short known_shorts[] = {
     SHORT("bool", VYRE_BOOL), SHORT("i8", VYRE_I8),   SHORT("u8", VYRE_U8),
     SHORT("i16", VYRE_I16),   SHORT("u16", VYRE_U16), SHORT("i32", VYRE_I32),
     SHORT("u32", VYRE_U32),   SHORT("i64", VYRE_I64), SHORT("u64", VYRE_U64),
-    SHORT("f32", VYRE_F32),   SHORT("f64", VYRE_F64),
+    SHORT("f16", VYRE_F16),   SHORT("f32", VYRE_F32), SHORT("f64", VYRE_F64),
 #undef SHORT
 };
 

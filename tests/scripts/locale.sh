@@ -10,10 +10,10 @@ found=$(grep -rnE "\b($depends)\(|<(ctype|wctype|wchar|langinfo)\.h>" src --incl
   grep -vE '^src/base/(format|decimal)\.[ch]:' || true)
 # A fraction that is printed by the system's own function, on one line or several.
 fraction='%[-+ #0-9.*]*l?[aAeEfFgG]'
-call="\\b(f|s|sn|d|v|vf|vs|vsn)?printf\\([^;]*\"[^\";]*$fraction[^;]*;"
+call="\\b(f|s|sn|d|v|vf|vs|vsn)?printf\\([^;]*(?<!\\\\)\"[^\";]*$fraction[^;]*;"
 for file in $(grep -rlE "\"[^\"]*$fraction" src --include='*.[ch]'); do
   [ "$file" = src/base/decimal.c ] && continue
-  found+=$({ grep -Pzo "$call" "$file" || true; } | tr '\0' '\n' | sed "s|^|$file: |")
+  found+=$({ sed 's|//.*||' "$file" | grep -Pzo "$call" || true; } | tr '\0' '\n' | sed "s|^|$file: |")
 done
 if [ -n "$found" ]; then
   echo "depends on the locale; use base/format.h, base/decimal.h or base/ascii.h:"

@@ -37,7 +37,7 @@ def check(name, program, array, path):
     out = os.path.join(WORK, "out.npy")
     run = subprocess.run([VYRE, "run", program, f"x=@{path}", "--out", f"y={out}"],
                          capture_output=True, text=True)
-    want = array.flatten().astype(array.dtype.newbyteorder("<"))
+    want = array.reshape(array.shape or (1,)).astype(array.dtype.newbyteorder("<"))
     if run.returncode == 0:
         got = numpy.load(out)
         if got.dtype == want.dtype and got.shape == want.shape and (got == want).all():

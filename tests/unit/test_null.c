@@ -107,6 +107,7 @@ static void without_pointers(void **state) {
   TAKES(vyre_scalar_u64, 0, UINT64_MAX);
   TAKES(vyre_scalar_i32, 0, INT32_MIN);
   TAKES(vyre_scalar_u32, 0, UINT32_MAX);
+  TAKES(vyre_scalar_f16, 0, 1.0f);
   TAKES(vyre_scalar_f32, 0, 1.0f);
   TAKES(vyre_scalar_f64, 0, 1.0);
 }
@@ -317,6 +318,7 @@ static void building_without_a_builder(void **state) {
   GIVES(0, vyre_build_bool, 1, NULL, true);
   GIVES(0, vyre_build_i32, 1, NULL, 1);
   GIVES(0, vyre_build_u32, 1, NULL, 1);
+  GIVES(0, vyre_build_f16, 1, NULL, 1);
   GIVES(0, vyre_build_f32, 1, NULL, 1);
   GIVES(0, vyre_build_f64, 1, NULL, 1);
   GIVES(0, vyre_build_op, 1, NULL, VYRE_OP_NEG, VYRE_VOID, 1, &v);

@@ -30,9 +30,11 @@ typedef struct known_symbol {
 #define KNOWN(name)                                                                                \
   { #name, (void (*)(void))name }
 static const known_symbol known_symbols[] = {
-    KNOWN(memcpy), KNOWN(memset), KNOWN(memmove), KNOWN(fma),   KNOWN(fmaf),
-    KNOWN(floor),  KNOWN(floorf), KNOWN(ceil),    KNOWN(ceilf), KNOWN(trunc),
-    KNOWN(truncf), KNOWN(rint),   KNOWN(rintf),   KNOWN(round), KNOWN(roundf),
+    KNOWN(memcpy), KNOWN(memset), KNOWN(memmove), KNOWN(fma),   KNOWN(fmaf),   KNOWN(floor),
+    KNOWN(floorf), KNOWN(ceil),   KNOWN(ceilf),   KNOWN(trunc), KNOWN(truncf), KNOWN(rint),
+    KNOWN(rintf),  KNOWN(round),  KNOWN(roundf),  KNOWN(fminf), KNOWN(fmaxf), // LLVM's of two f16
+                                                                              // of which it knows
+                                                                              // that neither is NaN
 };
 
 static uint64_t find_known(const char *name) {
