@@ -19,7 +19,7 @@ static open pop_call(parser *p) {
 // Takes the arguments off the stack; they stay readable until the next is pushed.
 static void take_arguments(parser *p, uint32_t count, operand *args) {
   p->expr.operands.count -= count;
-  memcpy(args, p->expr.operands.at + p->expr.operands.count, count * sizeof *args);
+  if (count) memcpy(args, p->expr.operands.at + p->expr.operands.count, count * sizeof *args);
 }
 
 static bool wrong_count(parser *p, const char *prefix, const char *name, unsigned wanted,

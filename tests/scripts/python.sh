@@ -30,7 +30,7 @@ for each in "${found[@]}"; do has_numpy "$each" && python=$each && break; done
 sanitize=$(sed -n 's/^VYRE_SANITIZE:STRING=//p' "$VYRE_BUILD/CMakeCache.txt")
 preload=
 case $sanitize in
-*address*) preload=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 ;;
+*address*) preload=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0:quarantine_size_mb=1:thread_local_quarantine_size_kb=64 ;;
 *thread*) echo "an interpreter without the thread sanitizer cannot load what has it" && exit 77 ;;
 esac
 export ASAN_OPTIONS

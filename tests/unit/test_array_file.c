@@ -72,8 +72,8 @@ static vyre_status read_csv(const char *text, npy_array *out) {
 static void test_csv_takes_what_people_write(void **state) {
   (void)state;
   static const char *const good[] = {"1,2,3\n4,5,6\n",
-                                     "\xef\xbb\xbf"
-                                     "a,b,c\n1;2;3\r\n4;5;6\r\n",
+                                     ("\xef\xbb\xbf"
+                                      "a,b,c\n1;2;3\r\n4;5;6\r\n"),
                                      "1 2\t3\n\n4 5 6", " 1 , 2 , 3 \n4,5,6\n"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     npy_array a;

@@ -414,8 +414,8 @@ static void test_ends_of_rows(void **state) {
   static const char *const bodies[] = {
       "y[at] = x[at - 1] + x[at] + x[at + 1]",
       "y[at] = x[j * w + max(i, 1) - 1] + x[j * w + min(i + 1, w - 1)]",
-      "if i > 0 && i < w - 1 && j > 0 && j < h - 1 { y[at] = x[at - w] + x[at + w] }"
-      " else { y[at] = x[at] }",
+      ("if i > 0 && i < w - 1 && j > 0 && j < h - 1 { y[at] = x[at - w] + x[at + w] }"
+       " else { y[at] = x[at] }"),
       "y[at] = x[w - 1 - i] + x[i + 4294967290]",
       "var s: %s = x[at]\n for k in 0u32..3 { s = s + x[at + k - 1] }\n y[at] = s",
       "y[at] = y[at] + x[at + 1]",
