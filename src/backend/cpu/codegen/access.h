@@ -76,6 +76,13 @@ typedef struct lane_loop {
 void lanes_begin(const emitter *e, lane_loop *l, llval bits);
 void lanes_end(const emitter *e, const lane_loop *l);
 
+// gather.c: any elements at once, where the machine has instructions for it that are fast. Lanes
+// without their bit read nothing and give zero; NULL: all take part.
+bool can_gather(const emitter *e, const place *p);
+llval load_gathered(const emitter *e, const place *p, ref index, llval indices, llval bits);
+void store_scattered(const emitter *e, const place *p, ref index, llval indices, llval value,
+                     llval bits); // of several lanes that write one element the last one wins
+
 // private.c
 void private_load(emitter *e, uint32_t i);
 void private_store(emitter *e, uint32_t i);

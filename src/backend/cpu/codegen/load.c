@@ -67,6 +67,8 @@ static llval load_field(const emitter *e, const place *p, uint32_t i, unsigned r
 static llval load_lanes(const emitter *e, const place *p, uint32_t i, unsigned row, llval bits) {
   bool is_stepping = !bits && access_class_of(e, i) == ACCESS_STEPS;
   llval indices = is_stepping ? NULL : value_vector(e, e->p->code[i].arg[1], row);
+  if (!is_stepping && can_gather(e, p))
+    return load_gathered(e, p, e->p->code[i].arg[1], indices, bits);
   if (bits) indices = LLVMBuildSelect(e->b, bits, indices, LLVMConstNull(LLVMTypeOf(indices)), "");
   llval result = LLVMGetPoison(type_vector_of(e, p->element));
   for (unsigned lane = 0; lane < e->width; lane++) {
@@ -81,6 +83,7 @@ static llval load_active_lanes(const emitter *e, const place *p, uint32_t i, uns
                                llval bits) {
   ref index = e->p->code[i].arg[1];
   vyre_type type = ref_type(e->p, index);
+  if (can_gather(e, p)) return load_gathered(e, p, index, value_vector(e, index, row), bits);
   lane_loop l;
   llval indices = spill(e, value_vector(e, index, row)), found = spill(e, zero_of(e, p, true));
   lanes_begin(e, &l, bits);
