@@ -3,6 +3,7 @@
 
 #include "backend/c/c.h"
 #include "backend/cpu/cpu.h"
+#include "backend/cuda/cuda.h"
 #include "backend/opencl/opencl.h"
 #include "backend/ref/ref.h"
 #include "backend/vulkan/vulkan.h"
@@ -21,11 +22,7 @@
 // Adding a backend is adding its folder and a line here, and no other file names one. The order is
 // the order of `vyre devices`; the first one is the usual one.
 static const backend *const listed[] = {
-    &cpu_backend,
-    &opencl_backend,
-    &vulkan_backend,
-    &ref_backend,
-    &c_backend,
+    &cpu_backend, &opencl_backend, &vulkan_backend, &cuda_backend, &ref_backend, &c_backend,
 };
 
 enum { LISTED = sizeof listed / sizeof *listed };
