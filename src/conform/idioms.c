@@ -385,6 +385,74 @@ static void strided_loop(maker *m) {
   vyre_build_region_end(m->b);
 }
 
+static vyre_value scaled(maker *m, vyre_value x, uint32_t by) {
+  bool is_shift = !(by & (by - 1)) && chance(m, 50);
+  return is_shift ? vyre_build_binary(m->b, VYRE_OP_SHL, x,
+                                      vyre_build_u32(m->b, (uint32_t)__builtin_ctz(by)))
+                  : vyre_build_binary(m->b, VYRE_OP_MUL, x, vyre_build_u32(m->b, by));
+}
+
+// size * x + field, in a type that an index may have.
+static vyre_value field_index(maker *m, vyre_value x, uint32_t size, uint32_t field, bool is_wide) {
+  vyre_value at = scaled(m, x, size);
+  if (is_wide) at = vyre_build_convert(m->b, VYRE_U64, at);
+  return add(m, at, vyre_build_const(m->b, is_wide ? VYRE_U64 : VYRE_U32, field));
+}
+
+// Where an invocation's record of a buffer is: its own number, one that begins anew for each few
+// invocations, or one that is loaded.
+static vyre_value record_number(maker *m) {
+  vyre_value few = vyre_build_u32(m->b, 1 + random_below(&m->random, 5));
+  switch (random_below(&m->random, 4)) {
+  case 0: {
+    vyre_value quotient = vyre_build_binary(m->b, VYRE_OP_DIV, m->id, few);
+    vyre_value rest = vyre_build_binary(m->b, VYRE_OP_REM, m->id, few);
+    return add(m, scaled(m, quotient, 1 + random_below(&m->random, 7)), rest);
+  }
+  case 1: return vyre_build_convert(m->b, VYRE_U32, vyre_build_load(m->b, m->in, m->id));
+  case 2: return vyre_build_binary(m->b, VYRE_OP_SUB, m->id, few);
+  default: return m->id;
+  }
+}
+
+// Records in shared memory and in buffers: every field is written, or some, and those of another
+// one are read, or their sum. Most of a buffer's are out of bounds.
+static void records(maker *m) {
+  static const uint32_t groups[] = {4, 10, 20, 50, 100};
+  uint32_t group = groups[random_below(&m->random, 5)], size = 1 + random_below(&m->random, 5);
+  if (chance(m, 40)) size = 1u << random_below(&m->random, 5);
+  uint32_t length = group * size - (chance(m, 30) ? random_below(&m->random, size + 3) : 0);
+  bool is_wide = chance(m, 30);
+  begin(m, "records", hundred, group);
+  vyre_mem s = vyre_build_shared(m->b, "s", VYRE_I32, length ? length : 1);
+  vyre_value l = vyre_build_id(m->b, VYRE_OP_LOCAL_ID, 0), from = record_number(m);
+  vyre_value x = vyre_build_load(m->b, m->in, m->id);
+  bool is_some = chance(m, 30);
+  if (is_some) vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_LT, x, constant(m, 60)));
+  for (uint32_t f = 0; f < size; f++) {
+    if (size > 1 && chance(m, 5)) continue;
+    vyre_value loaded = vyre_build_load(m->b, m->in, field_index(m, from, size, f, is_wide));
+    vyre_build_store(m->b, s, field_index(m, l, size, f, is_wide), stir(m, add(m, loaded, x)));
+  }
+  if (is_some) vyre_build_end(m->b);
+  vyre_build_barrier(m->b);
+  vyre_value last = vyre_build_u32(m->b, group - 1);
+  vyre_value other = chance(m, 50) ? vyre_build_binary(m->b, VYRE_OP_SUB, last, l) : l;
+  if (chance(m, 20)) other = vyre_build_binary(m->b, VYRE_OP_XOR, l, vyre_build_u32(m->b, 1));
+  vyre_var sum = vyre_build_var(m->b, "sum", x);
+  for (uint32_t f = 0; f < size; f++) {
+    vyre_value loaded = vyre_build_load(m->b, s, field_index(m, other, size, f, is_wide));
+    vyre_build_set(m->b, sum, stir(m, add(m, vyre_build_get(m->b, sum), loaded)));
+  }
+  uint32_t written = 1u << random_below(&m->random, 3);
+  if (is_some) vyre_build_if(m->b, vyre_build_binary(m->b, VYRE_OP_LT, x, constant(m, 60)));
+  for (uint32_t f = 0; f < written; f++)
+    vyre_build_store(m->b, m->out, field_index(m, m->id, written, f, is_wide),
+                     stir(m, vyre_build_get(m->b, sum)));
+  if (is_some) vyre_build_end(m->b);
+  vyre_build_region_end(m->b);
+}
+
 // ---- the trial ----------------------------------------------------------------------------------
 
 static void make_program(maker *m) {
@@ -397,7 +465,7 @@ static void make_program(maker *m) {
   for (int i = 0; i < TRANSIENTS; i++)
     m->temporary[i] =
         vyre_build_transient(m->b, (char[]){'t', (char)('0' + i), 0}, VYRE_I32, length);
-  uint32_t kind = random_below(&m->random, 7);
+  uint32_t kind = random_below(&m->random, 8);
   if (kind < 2)
     pipeline(m);
   else if (kind == 2)
@@ -408,6 +476,8 @@ static void make_program(maker *m) {
     tree(m);
   else if (kind == 5)
     meeting(m);
+  else if (kind == 6)
+    records(m);
   else
     strided_loop(m);
 }

@@ -85,6 +85,26 @@ static ref simplify_comparison(rewriter *rw, const inst *in) {
   return 0;
 }
 
+// x >> s << (s + t), which has no low bits, and what those are shifted as far: of one x.
+static ref rejoined(rewriter *rw, ref high, ref low, vyre_type type) {
+  const inst *up = rewrite_inst(rw, high), *part = rewrite_inst(rw, low);
+  uint64_t all, cut, shift = 0, mask;
+  if (!up || up->op != VYRE_OP_SHL || !rewrite_const(rw, up->arg[1], &all)) return 0;
+  const inst *down = rewrite_inst(rw, up->arg[0]);
+  if (!down || down->op != VYRE_OP_SHR || !rewrite_const(rw, down->arg[1], &cut)) return 0;
+  if (part && part->op == VYRE_OP_SHL && rewrite_const(rw, part->arg[1], &shift))
+    part = rewrite_inst(rw, part->arg[0]);
+  bool is_rest = part && part->op == VYRE_OP_AND && part->arg[0] == down->arg[0] &&
+                 rewrite_const(rw, part->arg[1], &mask);
+  unsigned bits = type_bits(type);
+  if (!is_rest || cut >= bits || shift >= bits || all != cut + shift || all >= bits ||
+      mask != ((uint64_t)1 << cut) - 1)
+    return 0;
+  ref x = down->arg[0];
+  return shift ? vyre_build_binary(rw->to, VYRE_OP_SHL, x, vyre_build_const(rw->to, type, shift))
+               : x;
+}
+
 static ref simplify_binary(rewriter *rw, const inst *in) {
   unsigned rule = op_table[in->op].rule;
   if (rule == RULE_EQUALITY || rule == RULE_ORDER) return simplify_comparison(rw, in);
@@ -93,6 +113,10 @@ static ref simplify_binary(rewriter *rw, const inst *in) {
   if (e.x == e.y && (e.op == VYRE_OP_MIN || e.op == VYRE_OP_MAX)) return e.x;
   if (type_is_float(e.type)) return simplify_float(&e);
   ref better = e.has_const ? simplify_with_const(rw, &e) : 0;
+  if (!better && (e.op == VYRE_OP_ADD || e.op == VYRE_OP_OR))
+    better = rejoined(rw, e.x, e.y, e.type);
+  if (!better && (e.op == VYRE_OP_ADD || e.op == VYRE_OP_OR))
+    better = rejoined(rw, e.y, e.x, e.type);
   return !better && e.x == e.y ? simplify_same(rw, &e) : better;
 }
 
