@@ -333,7 +333,13 @@ static void turn(maker *m, vyre_var sum) {
   if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
   node at = m->counters[m->counter_count - 1];
   if (type_bits(at.type) < 32) at = maker_as(m, at, VYRE_I32);
-  if (maker_chance(m, 50)) at = maker_index(m, x->length);
+  if (maker_chance(m, 25)) {
+    node by = maker_chance(m, 50) ? maker_stride(m, at.type) : maker_const(m, at.type, 1);
+    at = maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, at, by),
+                      maker_limit(m, at.type, maker_below(m, 40)));
+  } else if (maker_chance(m, 60)) {
+    at = maker_index(m, x->length);
+  }
   node element = maker_as(m, maker_load(m, FOR_VALUES, at), VYRE_U32);
   node old = maker_get(m, sum, VYRE_U32);
   vyre_build_set(m->b, sum, maker_binary(m, VYRE_OP_ADD, old, element).value);

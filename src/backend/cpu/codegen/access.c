@@ -35,6 +35,7 @@ llval place_at(const emitter *e, const place *p, llval index) {
 bool is_inside(const emitter *e, const place *p, uint32_t op) {
   ref index = e->p->code[op].arg[1];
   if (e->assume && e->assume[op - e->first] == ASSUME_INSIDE) return true;
+  if (e->proven && e->proven[op - e->first] == ASSUME_INSIDE) return true;
   if (e->exec && !is_uniform(e, index)) return false;
   return bounds_is_below(&e->k->known, index, p->known_length);
 }
@@ -97,6 +98,8 @@ bool can_mask(const emitter *e, const place *p) {
 llval index_scalar(const emitter *e, uint32_t op, unsigned row) {
   ref index = e->p->code[op].arg[1];
   if (is_assumed(e, op)) return guards_index(e->guards, e, index, row, 0);
+  bool is_counter = !ref_is_const(index) && e->p->code[index].op == VYRE_OP_FOR;
+  if (is_counter && e->wide[index - e->first]) return e->wide[index - e->first];
   return build_extend(e, ref_type(e->p, index), value_scalar(e, index, row));
 }
 

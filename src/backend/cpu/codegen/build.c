@@ -80,6 +80,19 @@ void build_at(const emitter *e, llblock at) {
   LLVMPositionBuilderAtEnd(e->b, at);
 }
 
+static LLVMMetadataRef number_of(const emitter *e, unsigned value) {
+  return LLVMValueAsMetadata(LLVMConstInt(e->u->i32, value, false));
+}
+
+void build_likely(const emitter *e, llval branch) {
+  enum { OFTEN = 4096 };
+  LLVMMetadataRef parts[3] = {LLVMMDStringInContext2(e->u->context, "branch_weights", 14),
+                              number_of(e, OFTEN), number_of(e, 1)};
+  LLVMMetadataRef node = LLVMMDNodeInContext2(e->u->context, parts, 3);
+  unsigned kind = LLVMGetMDKindIDInContext(e->u->context, "prof", 4);
+  LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(e->u->context, node));
+}
+
 void build_poll(const emitter *e) {
   llval flag = LLVMBuildLoad2(e->b, e->u->i32, e->k->stop, "");
   LLVMSetVolatile(flag, true);

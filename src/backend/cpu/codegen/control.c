@@ -9,7 +9,7 @@
 // left the region. After a block that somebody may have left, `exec` is what it was before without
 // those.
 #include "backend/cpu/codegen/ahead.h"
-#include "backend/cpu/codegen/emit.h"
+#include "backend/cpu/codegen/guard.h"
 
 static llval load_mask(const emitter *e, llval variable) {
   return LLVMBuildLoad2(e->b, type_mask(e), variable, "");
@@ -396,23 +396,43 @@ static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval befor
   LLVMAddIncoming(lo, &end, &latch, 1);
 }
 
-static void emit_counted_for(emitter *e, uint32_t i, llval before) {
-  const inst *in = &e->p->code[i];
-  counting c = count_of(e, in);
-  open_block *loop = open_loop(e, i);
-  if (loop->live) LLVMBuildStore(e->b, current(e), loop->live);
-  bool is_chunked = !loop->short_trips && !loop->live && !c.type && !has_loop_inside(e, i);
+// All turns, where there is at least one; goes to the loop's exit.
+static void emit_turns(emitter *e, uint32_t i, const counting *c, llval before) {
+  const open_block *loop = &e->open[e->depth - 1];
+  bool is_chunked = !loop->short_trips && !loop->live && !c->type && !has_loop_inside(e, i);
   bool polls = !loop->short_trips;
-  llblock start = build_block(e, "begin"), exit = loop->exit;
-  LLVMBuildCondBr(e->b, begins(e, &c), start, exit);
-  build_at(e, start);
+  llblock exit = loop->exit;
   ahead a;
   if (is_chunked) {
-    emit_chunks(e, i, &c, before, ahead_plan(e, i, &a) ? &a : NULL);
+    emit_chunks(e, i, c, before, ahead_plan(e, i, &a) ? &a : NULL);
   } else {
-    emit_count(e, i, &c, before, polls);
+    emit_count(e, i, c, before, polls);
     build_go(e, exit);
   }
+}
+
+static void emit_counted_for(emitter *e, uint32_t i, llval before) {
+  counting c = count_of(e, &e->p->code[i]);
+  open_block *loop = open_loop(e, i);
+  if (loop->live) LLVMBuildStore(e->b, current(e), loop->live);
+  llblock start = build_block(e, "begin");
+  LLVMBuildCondBr(e->b, begins(e, &c), start, loop->exit);
+  build_at(e, start);
+  const uint8_t *proven = NULL;
+  llval is_inside = guards_loop(e, i, (loop_ends){c.lo, c.hi}, &proven);
+  if (is_inside) {
+    llblock inside = build_block(e, "inside"), checked = build_block(e, "checked");
+    LLVMBuildCondBr(e->b, is_inside, inside, checked);
+    build_at(e, inside);
+    e->proven = proven;
+    emit_turns(e, i, &c, before);
+    e->proven = NULL;
+    build_at(e, checked);
+    e->open[e->depth - 1].next = build_block(e, "next");
+    e->is_main = false; // each access is counted once
+  }
+  emit_turns(e, i, &c, before);
+  if (is_inside) e->is_main = true;
   close_loop(e, before);
 }
 

@@ -113,6 +113,7 @@ typedef struct emitter {
   const shapes *shapes;
   const uint8_t *assume;       // NULL: nothing
   const struct guards *guards; // what the assumptions come from
+  const uint8_t *proven;       // as `assume`: accesses that a loop around asked about; NULL: none
   uint32_t first;              // of the body
   llval *values;               // [operation - first][row]
   llval *wide;                 // per FOR: its counter as i64, or NULL
@@ -159,6 +160,7 @@ llval build_variable(const emitter *e, lltype type, const char *name); // in the
 llblock build_block(const emitter *e, const char *name);
 void build_go(const emitter *e, llblock to);
 void build_at(const emitter *e, llblock at);
+void build_likely(const emitter *e, llval branch); // it is nearly always taken
 llval build_extract(const emitter *e, llval vector, unsigned lane);
 llval build_insert(const emitter *e, llval vector, llval value, unsigned lane);
 llval build_extend(const emitter *e, vyre_type type, llval index); // of an integer, to i64

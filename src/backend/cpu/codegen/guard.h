@@ -53,6 +53,10 @@ typedef struct guards_wish {
   const uint8_t *given; // what is assumed already, per operation, or NULL
 } guards_wish;
 bool guards_plan(kernel *k, const shapes *shapes, guards_wish wish, guards *out);
+// For a plan of one's own: makes room, with nothing assumed and nothing fixed; and drops what is
+// assumed inside in this part of the body but has no form. False: out of memory, nothing is left.
+bool guards_prepare(kernel *k, guards_wish wish, guards *out);
+bool guards_keep_formed(guards *g, range code);
 // Whether two plans differ in exactly one condition of this part of the body.
 bool guards_differ(const guards *x, const guards *y, range code);
 // Emits the computation: the assumptions hold for *first <= x < *end, a part of x0 <= x < x1 or
@@ -65,6 +69,14 @@ void guards_emit(guards *g, range code, emitter *scalar, llval x0, llval x1, llv
 // nothing.
 void guards_gate(guards *g, range code, const bool *kept, unsigned width, emitter *scalar,
                  llval *x0, llval *x1);
+
+// guard_loop.c: before a loop that all lanes count alike, whether accesses in it are inside in all
+// of its turns (i1), and which ones, as `emitter.proven` has them; NULL where nothing is worth
+// asking.
+typedef struct loop_ends {
+  llval from, end; // i64, extended by the counter's type; from < end
+} loop_ends;
+llval guards_loop(emitter *e, uint32_t loop, loop_ends ends, const uint8_t **proven);
 
 // guard.c: forms of values. Of a row, which must have begun.
 void guards_begin(guards *g, emitter *scalar, llval x0, llval x1); // NULLs: to plan

@@ -298,12 +298,32 @@ static uint32_t next_of(const guards *g, uint32_t i) {
   return i + 1;
 }
 
-bool guards_plan(kernel *k, const shapes *shapes, guards_wish wish, guards *out) {
+bool guards_prepare(kernel *k, guards_wish wish, guards *out) {
   *out = (guards){.k = k, .rows = wish.rows, .phases = wish.phases};
-  if (wish.phases && wish.phases->is_together) out->is_common = wish.phases->is_common;
-  range code = k->region->body;
   if (!allocate(out)) return false;
   find_set(out);
+  return true;
+}
+
+bool guards_keep_formed(guards *g, range code) {
+  guards_begin(g, NULL, NULL, NULL);
+  for (uint32_t i = code.first; i < code.end; i++) {
+    form f;
+    if (g->assume[at(g, i)] != ASSUME_INSIDE) continue;
+    if (guards_form(g, g->k->p->code[i].arg[1], &f) && !is_hopeless(f)) {
+      g->count++;
+      g->accesses++;
+    } else {
+      g->assume[at(g, i)] = ASSUME_NOTHING;
+    }
+  }
+  return g->count > 0;
+}
+
+bool guards_plan(kernel *k, const shapes *shapes, guards_wish wish, guards *out) {
+  if (!guards_prepare(k, wish, out)) return false;
+  if (wish.phases && wish.phases->is_together) out->is_common = wish.phases->is_common;
+  range code = k->region->body;
   for (uint32_t i = 0; wish.given && i < code.end - code.first; i++) out->assume[i] = wish.given[i];
   for (uint32_t i = k->region->body.first; i < k->region->body.end; i++)
     out->is_fixed[at(out, i)] = is_fixed_op(out, i);

@@ -18,11 +18,26 @@ static llval load_element(const emitter *e, const place *p, llval index) {
   return kernel_mark(e->k, v, p->mem);
 }
 
+// One lane jumps, which costs nothing as long as it always goes the same way.
+static llval load_if(const emitter *e, const place *p, llval index, llval ok) {
+  llblock inside = build_block(e, "load"), after = build_block(e, "loaded");
+  llblock before = LLVMGetInsertBlock(e->b);
+  build_likely(e, LLVMBuildCondBr(e->b, ok, inside, after));
+  build_at(e, inside);
+  llval loaded = load_element(e, p, index);
+  build_go(e, after);
+  build_at(e, after);
+  llval result = LLVMBuildPhi(e->b, p->element, "");
+  LLVMAddIncoming(result, (llval[]){zero_of(e, p, false), loaded}, (llblock[]){before, inside}, 2);
+  return result;
+}
+
 static llval load_uniform(const emitter *e, const place *p, uint32_t i, unsigned row) {
   llval index = index_scalar(e, i, row);
   if (!row) note_access(e, ACCESS_UNIFORM, !is_inside(e, p, i));
   if (is_inside(e, p, i)) return from_memory(e, p->type, load_element(e, p, index));
   llval ok = inside_scalar(e, p, index);
+  if (e->width == 1) return from_memory(e, p->type, load_if(e, p, index, ok));
   llval safe = LLVMBuildSelect(e->b, ok, index, const_i64(e->u, 0), "");
   llval loaded = LLVMBuildSelect(e->b, ok, load_element(e, p, safe), zero_of(e, p, false), "");
   return from_memory(e, p->type, loaded);
