@@ -6,8 +6,9 @@
 //   RUN: command         through sh, from the top of the source tree; several run in turn, and what
 //                        they print on both streams is one output. %s is the file, %S its folder,
 //                        %t a path of its own for temporary files (shown as %t in the output).
-//                        Lines of clcompare that follow one another are one process, `clcompare A
-//                        -- B`: to load a driver takes longer than most kernels.
+//                        Lines of clcompare that follow one another are one request to a
+//                        `clcompare --serve` that all tests of a thread share: to load a driver
+//                        takes longer than most kernels. It is started anew when it ends.
 //   EXPECT-EXIT: n       exit status of the RUN line above it (of the first, if none is); else 0
 //   CHECK: text          appears, after what the CHECK above matched
 //   CHECK-NEXT: text     appears in the line after that match
@@ -75,8 +76,8 @@ typedef struct runner {
   atomic_size_t next;
   vec(const char *) filters; // a path with none of these in it is left out
   bool update;
-  long limit_seconds;
-  char base[200]; // folder of the temporary files
+  long limit_seconds, jobs; // 0: as many as there are cores
+  char base[200];           // folder of the temporary files
 } runner;
 
 static runner suite; // nftw has no room for a context
@@ -231,9 +232,26 @@ static double now_seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-// Reads until the end, the limit, or too much; false in the last two cases.
-static bool drain(int fd, strbuf *out, double deadline) {
+// Whether the output ends with the line of a served request: \004, then its status.
+static bool is_answered(const strbuf *out, size_t from, int *status) {
+  if (out->size < from + 3 || out->at[out->size - 1] != '\n') return false;
+  size_t at = out->size - 1;
+  while (at > from && out->at[at - 1] >= '0' && out->at[at - 1] <= '9') at--;
+  if (at == out->size - 1 || at == from || out->at[at - 1] != 4) return false;
+  *status = atoi(out->at + at);
+  return true;
+}
+
+// Reads until the end, the limit, or too much; false in the last two cases. With `status` until the
+// answer of a server besides, which is taken off; *status stays -1 where it ended without one.
+static bool drain(int fd, strbuf *out, double deadline, int *status) {
+  size_t from = out->size;
   for (;;) {
+    if (status && is_answered(out, from, status)) {
+      while (out->at[--out->size] != 4) {
+      }
+      return true;
+    }
     double left = deadline - now_seconds();
     struct pollfd wait_for = {.fd = fd, .events = POLLIN};
     if (left <= 0 || out->size > MAX_OUTPUT) return false;
@@ -249,34 +267,97 @@ static bool drain(int fd, strbuf *out, double deadline) {
   }
 }
 
-// Runs `command` through sh in a process group of its own. Returns its exit status, 128 + signal
-// when it was killed, -1 when it ran into the limit and -2 when it could not be started.
-static int run_command(const char *command, strbuf *out) {
-  int ends[2];
-  pid_t child;
+// Starts argv in a process group of its own, with what it prints going to `to`, and returns why it
+// could not. Its input is `from`, or nothing where that is -1.
+static int start(pid_t *child, char **argv, int from, int to) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
-  if (pipe2(ends, O_CLOEXEC) < 0) return -2;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  if (from < 0)
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  else
+    posix_spawn_file_actions_adddup2(&actions, from, 0);
+  posix_spawn_file_actions_adddup2(&actions, to, 1);
+  posix_spawn_file_actions_adddup2(&actions, to, 2);
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  char *argv[] = {"sh", "-c", (char *)command, NULL};
-  int reason = posix_spawn(&child, "/bin/sh", &actions, &attributes, argv, environ);
+  sigset_t usual; // what is ignored here is not there
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  int reason = posix_spawnp(child, argv[0], &actions, &attributes, argv, environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  close(ends[1]);
-  bool in_time = !reason && drain(ends[0], out, now_seconds() + (double)suite.limit_seconds);
-  close(ends[0]);
-  if (reason) return -2;
-  if (!in_time) kill(-child, SIGKILL);
+  return reason;
+}
+
+// How a child ended: its exit status, or 128 + signal when it was killed.
+static int status_of(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!in_time) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Runs `command` through sh. Returns its exit status, 128 + signal when it was killed, -1 when it
+// ran into the limit and -2 when it could not be started.
+static int run_command(const char *command, strbuf *out) {
+  int ends[2];
+  pid_t child;
+  if (pipe2(ends, O_CLOEXEC) < 0) return -2;
+  char *argv[] = {"/bin/sh", "-c", (char *)command, NULL};
+  int reason = start(&child, argv, -1, ends[1]);
+  close(ends[1]);
+  bool in_time = !reason && drain(ends[0], out, now_seconds() + (double)suite.limit_seconds, NULL);
+  close(ends[0]);
+  if (reason) return -2;
+  if (!in_time) kill(-child, SIGKILL);
+  int status = status_of(child);
+  return in_time ? status : -1;
+}
+
+typedef struct server { // a clcompare that compares for one test after the other
+  pid_t child;
+  int to, from;
+} server;
+
+static bool begin_server(server *s) {
+  int to[2], from[2];
+  if (s->child) return true;
+  if (pipe2(to, O_CLOEXEC) < 0) return false;
+  if (pipe2(from, O_CLOEXEC) < 0) return close(to[0]), close(to[1]), false;
+  char *argv[] = {"clcompare", "--serve", NULL};
+  bool ok = !start(&s->child, argv, to[0], from[1]);
+  close(to[0]), close(from[1]);
+  if (ok) return s->to = to[1], s->from = from[0], true;
+  close(to[1]), close(from[0]);
+  s->child = 0;
+  return false;
+}
+
+// How it ended, 0 where there was none.
+static int end_server(server *s) {
+  if (!s->child) return 0;
+  close(s->to), close(s->from);
+  pid_t child = s->child;
+  s->child = 0;
+  return status_of(child);
+}
+
+// As run_command, through the server. One that ends instead of answering has its own status.
+static int ask_server(server *s, const char *command, strbuf *out) {
+  if (!begin_server(s)) return -2;
+  strbuf line = {0};
+  strbuf_printf(&line, "%s\n", command);
+  bool sent = line.at && write(s->to, line.at, line.size) == (ssize_t)line.size;
+  strbuf_fini(&line);
+  int status = -1;
+  double deadline = now_seconds() + (double)suite.limit_seconds;
+  bool in_time = sent && drain(s->from, out, deadline, &status);
+  if (in_time && status >= 0) return status;
+  if (!in_time) kill(-s->child, SIGKILL);
+  status = end_server(s);
+  return in_time ? status : -1;
 }
 
 // The test's own temporary path is shown as %t, and a NUL as '?'.
@@ -321,13 +402,16 @@ static char *command_at(const test *t, size_t *i) {
   return command;
 }
 
-static bool run_commands(test *t) {
+static bool run_commands(test *t, server *s) {
   strbuf raw = {0};
   for (size_t i = 0; i < t->rows.count; i++) {
     const row *r = &t->rows.at[i];
     if (r->kind != RUN) continue;
+    bool is_served = is_comparison(r);
     char *command = command_at(t, &i);
-    int status = command ? run_command(command, &raw) : -2;
+    int status = !command    ? -2
+                 : is_served ? ask_server(s, command, &raw)
+                             : run_command(command, &raw);
     free(command);
     if (status == r->exit_status) continue;
     if (status == -1)
@@ -512,7 +596,7 @@ static bool is_skipped(test *t) {
   return false;
 }
 
-static void judge(test *t, size_t index) {
+static void judge(test *t, size_t index, server *s) {
   strbuf sidecar = {0}, temporary = {0};
   strbuf_printf(&sidecar, "%s.expect", t->path);
   strbuf_printf(&temporary, "%s/%zu", suite.base, index);
@@ -524,7 +608,7 @@ static void judge(test *t, size_t index) {
     fail(t, 0, "cannot make %s: %s", t->temporary, strerror(errno));
     goto done;
   }
-  if (!run_commands(t)) goto done;
+  if (!run_commands(t, s)) goto done;
   bool checks = count_rows(t, CHECK) + count_rows(t, CHECK_NEXT) > 0;
   if (suite.update && (has_sidecar || !checks)) {
     vyre_error error;
@@ -544,8 +628,12 @@ done:
 
 static void *work(void *unused) {
   (void)unused;
+  server s = {0};
+  test *last = NULL;
   for (size_t i; (i = atomic_fetch_add(&suite.next, 1)) < suite.tests.count;)
-    judge(&suite.tests.at[i], i);
+    judge(last = &suite.tests.at[i], i, &s);
+  int status = end_server(&s); // a sanitizer says at the end what it found
+  if (status) fail(last, 0, "the comparisons ended with exit status %d", status);
   return NULL;
 }
 
@@ -588,7 +676,7 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
 }
 
 static void run_all(void) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  long cores = suite.jobs ? suite.jobs : sysconf(_SC_NPROCESSORS_ONLN);
   pthread_t threads[64];
   int started = 0;
   while (started < cores - 1 && started < 64 &&
@@ -615,13 +703,15 @@ static int report_all(void) {
 }
 
 static int usage(void) {
-  fputs("usage: golden [--build DIR] [--filter TEXT]... [--seconds N] [--update] PATH...\n",
+  fputs("usage: golden [--build DIR] [--filter TEXT]... [--seconds N] [--jobs N] [--update] "
+        "PATH...\n",
         stderr);
   return 2;
 }
 
 int main(int argc, char **argv) {
   suite.limit_seconds = 120;
+  signal(SIGPIPE, SIG_IGN); // of a server that ended
   int first = 1;
   for (; first < argc && argv[first][0] == '-'; first++) {
     const char *option = argv[first];
@@ -635,6 +725,8 @@ int main(int argc, char **argv) {
       if (!vec_push(&suite.filters, value)) return 2;
     } else if (!strcmp(option, "--seconds"))
       suite.limit_seconds = atol(value);
+    else if (!strcmp(option, "--jobs"))
+      suite.jobs = atol(value);
     else if (!strcmp(option, "--build")) {
       strbuf path = {0};
       strbuf_printf(&path, "%s:%s", value, getenv("PATH"));

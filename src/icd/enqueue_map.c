@@ -53,7 +53,8 @@ static size_t host_offset(cl_mem m, const size_t *origin) {
 }
 
 // Between the pixels and the host's memory, which has gaps.
-static void sync(cl_event e, cl_mem m, const size_t *origin, const size_t *region, bool to_host) {
+static void sync_gaps(cl_event e, cl_mem m, const size_t *origin, const size_t *region,
+                      bool to_host) {
   transfer_side own = {m->data + origin[0] * m->pixel_bytes + origin[1] * m->row_bytes +
                            origin[2] * m->slice_bytes,
                        m->row_bytes, m->slice_bytes};
@@ -121,7 +122,7 @@ void *clEnqueueMapImage(cl_command_queue queue, cl_mem m, cl_bool blocking, cl_m
   char *at = has_gaps ? (char *)m->host + host_offset(m, origin)
                       : m->data + origin[0] * m->pixel_bytes + origin[1] * m->row_bytes +
                             origin[2] * m->slice_bytes;
-  if (has_gaps) sync(e, m, origin, region, true);
+  if (has_gaps) sync_gaps(e, m, origin, region, true);
   memory_map map = {.at = at, .flags = flags};
   memcpy(map.origin, origin, sizeof map.origin);
   memcpy(map.region, region, sizeof map.region);
@@ -142,6 +143,6 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem m, void *at, cl_ui
     return CL_INVALID_VALUE;
   }
   if (m->host_row && map.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION))
-    sync(e, m, map.origin, map.region, false);
+    sync_gaps(e, m, map.origin, map.region, false);
   return schedule_submit(e, wait_count, wait_list, CL_FALSE, out);
 }

@@ -5,6 +5,10 @@
 //
 //   clcompare FILE[:KERNEL] --grid X[,Y[,Z]] [--workgroup X[,Y[,Z]]] [--ulp N] [--options "..."]
 //             [--ignore NAME] [NAME=SPEC ...] [-- FILE[:KERNEL] ...]
+//   clcompare --serve: reads such words line by line, quoted as for sh, and ends what it says of
+//   each
+//             with a line of \004 and the status, which golden waits for. To load a driver and its
+//             library takes longer than most kernels.
 //
 // SPEC of a number or vector: 2.5 or 1,2,3,4. Of a buffer: COUNT elements, filled with
 //   rand:COUNT[:LO:HI]  numbers, integers when the element is one; -4 to 4 unless given
@@ -25,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wordexp.h>
 
 enum { MOST_ARGS = 32, MOST_BYTES = 1 << 26 };
 
@@ -60,11 +65,19 @@ typedef struct job {
   uint32_t rank;
   bool has_workgroup;
   double ulp;
-  vyre_source_entry *kernels;
   const vyre_source_entry *info;
   argument args[MOST_ARGS];
   uint32_t arg_count;
 } job;
+
+// The source of the last comparison: the next is often of another kernel of the same one.
+static struct source {
+  char *file, *options, *text;
+  size_t size;
+  vyre_source_entry *kernels;
+  uint32_t count;
+  cl_program program; // as the driver built it, or NULL
+} source;
 
 static const struct {
   const char *name;
@@ -344,7 +357,7 @@ static void check(cl_int code, const char *what) {
   stop(what, text);
 }
 
-static cl_program build(const job *j, driver *d, cl_context context, cl_device_id device) {
+static cl_program build_new(const job *j, driver *d, cl_context context, cl_device_id device) {
   // The line directive keeps the source's own numbers.
   const char *texts[] = {"#pragma OPENCL FP_CONTRACT OFF\n#line 1\n", j->text};
   size_t sizes[] = {strlen(texts[0]), j->text_size};
@@ -363,6 +376,11 @@ static cl_program build(const job *j, driver *d, cl_context context, cl_device_i
     stop("the driver refuses the source", log);
   }
   return program;
+}
+
+static cl_program build(driver *d, cl_context context, cl_device_id device, const job *j) {
+  if (!source.program) source.program = build_new(j, d, context, device);
+  return source.program;
 }
 
 static cl_mem make_memory(const driver *d, cl_context context, const argument *a) {
@@ -412,7 +430,7 @@ static bool begin_driver(void) {
 static bool run_driver(const job *j, unsigned char **out) {
   cl_int code;
   if (!begin_driver()) return false;
-  cl_kernel kernel = d.clCreateKernel(build(j, &d, context, device), j->info->name, &code);
+  cl_kernel kernel = d.clCreateKernel(build(&d, context, device, j), j->info->name, &code);
   check(code, "clCreateKernel");
   cl_mem buffers[MOST_ARGS] = {0};
   for (uint32_t i = 0; i < j->info->arg_count; i++) {
@@ -532,15 +550,28 @@ static void read_words(job *j, int argc, char **argv, const char **specs, int *s
   }
 }
 
-static void find_kernel(job *j, const char *const *specs, int spec_count) {
+static void read_source(job *j) {
   vyre_error error = {0};
-  uint32_t count;
-  if (file_read(j->file, MOST_BYTES, &j->text, &j->text_size, &error) ||
-      vyre_source_entries("opencl", j->text, j->text_size, j->file, j->options, &j->kernels, &count,
-                          &error))
+  if (file_read(j->file, MOST_BYTES, &j->text, &j->text_size, &error)) stop_error("vyre", &error);
+  bool is_same = source.file && !strcmp(source.file, j->file) && source.size == j->text_size &&
+                 !memcmp(source.text, j->text, j->text_size) && !strcmp(source.options, j->options);
+  if (is_same) return;
+  vyre_free(source.kernels);
+  free(source.file), free(source.options), free(source.text);
+  source = (struct source){.file = strdup(j->file), .options = strdup(j->options)};
+  source.text = malloc(j->text_size + 1);
+  if (!source.file || !source.options || !source.text) stop("out of memory", "");
+  memcpy(source.text, j->text, j->text_size);
+  source.size = j->text_size;
+  if (vyre_source_entries("opencl", j->text, j->text_size, j->file, j->options, &source.kernels,
+                          &source.count, &error))
     stop_error("vyre", &error);
-  for (uint32_t i = 0; i < count; i++)
-    if (!j->kernel || !strcmp(j->kernels[i].name, j->kernel)) j->info = &j->kernels[i];
+}
+
+static void find_kernel(job *j, const char *const *specs, int spec_count) {
+  read_source(j);
+  for (uint32_t i = 0; i < source.count; i++)
+    if (!j->kernel || !strcmp(source.kernels[i].name, j->kernel)) j->info = &source.kernels[i];
   if (!j->info) stop("no such kernel", j->kernel ? j->kernel : "");
   for (int s = 0; s < spec_count; s++) {
     const char *equals = strchr(specs[s], '=');
@@ -595,18 +626,37 @@ static bool compare_one(int argc, char **argv) {
   printf("%s: %s, compared %s%s\n", j.info->name, wrong ? "WRONG" : "ok",
          has_driver ? "the driver, " : "without a driver ", ran);
   for (int i = 0; i < MOST_ARGS; i++) free(want[i]), free(ref[i]), free(j.args[i].bytes);
-  vyre_free(j.kernels);
   free(j.text);
   return wrong != 0;
 }
 
-int main(int argc, char **argv) {
+static int compare_all(int argc, char **argv) {
   int wrong = 0;
-  setenv("VYRE_CACHE", "off", 0); // nobody runs it again, and PoCL compiles once more to store it
   for (int first = 0, end; first < argc; first = end) {
     for (end = first + 1; end < argc && strcmp(argv[end], "--");) end++;
     wrong |= compare_one(end - first, argv + first);
     fflush(stdout);
   }
   return wrong;
+}
+
+static int serve(void) {
+  char *line = NULL;
+  size_t room = 0;
+  for (ssize_t size; (size = getline(&line, &room, stdin)) > 0;) {
+    if (line[size - 1] == '\n') line[size - 1] = 0;
+    wordexp_t words;
+    if (wordexp(line, &words, WRDE_NOCMD | WRDE_UNDEF)) stop("cannot split", line);
+    int status = compare_all((int)words.we_wordc, words.we_wordv);
+    printf("\004%d\n", status);
+    fflush(stdout);
+    wordfree(&words);
+  }
+  free(line);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  setenv("VYRE_CACHE", "off", 0); // nobody runs it again, and PoCL compiles once more to store it
+  return argc == 2 && !strcmp(argv[1], "--serve") ? serve() : compare_all(argc, argv);
 }

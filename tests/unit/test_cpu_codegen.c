@@ -356,7 +356,8 @@ static void test_loads_ahead_of_their_loop(void **state) {
              "  y[i] = s\n}\n",
              type, type, type, type, bodies[b]);
     const uint64_t *p = params[b / 2 % 4];
-    check(&(sample){.text = text, .lengths = {2000, 1900, 53}, .params = {p[0], p[1], p[2]}});
+    check_next(&(sample){.text = text, .lengths = {2000, 1900, 53}, .params = {p[0], p[1], p[2]}},
+               b);
   }
   check_remark("program sgemv(n: u32)\n"
                "buffer a: f32[] read\n"
@@ -399,9 +400,10 @@ static void test_lines_by_chance(void **state) {
              "}\n",
              type, type, type, type);
     for (size_t k = 0; k < 2; k++)
-      check(&(sample){.text = text,
-                      .lengths = {150, 140, 131},
-                      .params = {distances[n / 4], 133, k ? (uint32_t)-9 : 3}});
+      check_next(&(sample){.text = text,
+                           .lengths = {150, 140, 131},
+                           .params = {distances[n / 4], 133, k ? (uint32_t)-9 : 3}},
+                 n + k);
   }
 }
 
@@ -434,9 +436,10 @@ static void test_ends_of_rows(void **state) {
              "  let i = global_id.x\n let j = global_id.y\n let at = j * w + i\n"
              "  %s\n}\n",
              type, type, body);
-    check(&(sample){.text = text,
-                    .lengths = {size[0] * size[1], size[0] * size[1]},
-                    .params = {size[0], size[1]}});
+    check_next(&(sample){.text = text,
+                         .lengths = {size[0] * size[1], size[0] * size[1]},
+                         .params = {size[0], size[1]}},
+               b);
   }
 }
 

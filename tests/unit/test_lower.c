@@ -24,7 +24,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { TRIALS = 40, HARD_FLOATS = 600, HARD_INTEGERS = 150 };
 #else
-enum { TRIALS = 300, HARD_FLOATS = 8000, HARD_INTEGERS = 1500 };
+enum { TRIALS = 300, HARD_FLOATS = 4000, HARD_INTEGERS = 1500 };
 #endif
 
 static uint32_t trial_count(void) {
