@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # The package `vyre`: built once, and its tests run in the interpreter that built it and, without numpy
-# perhaps, in every other one from 3.9 on that is found: one binary is right for all. Skipped where no
-# interpreter has its headers. PYTHON names one.
+# perhaps, in every other one from 3.9 on that is found: one binary is right for all. These run what depends
+# on the interpreter: the language of @jit, calls and errors, buffers and threads, signals; all with
+# VYRE_PYTHON_ALL=all, none with 0. Skipped where no interpreter has its headers. PYTHON names one.
 set -uo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -46,11 +47,13 @@ run() { # PYTHON [WORD ...]: its tests; the last line but one says how many
 }
 
 run "$python" || exit 1
-if [ -z "$preload" ] && [ "${VYRE_PYTHON_ALL:-1}" = 1 ]; then
+if [ -z "$preload" ] && [ "${VYRE_PYTHON_ALL:-1}" != 0 ]; then
+  words=(test_kernel test_jit.{SameAsPython,Language,Refused,Fuse} test_runtime.{Buffers,Submitted,Threads})
+  [ "${VYRE_PYTHON_ALL:-1}" != all ] || words=()
   for each in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
     [ -x "$each" ] && [ "$(readlink -f "$each")" != "$(readlink -f "$(command -v "$python")")" ] || continue
     "$each" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
-    run "$each" || exit 1
+    run "$each" "${words[@]}" || exit 1
   done
 fi
 
