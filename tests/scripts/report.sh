@@ -21,6 +21,20 @@ grep -q '1 program$' "$work/said" || { cat "$work/said" && exit 1; }
 vyre report -o - --no-measure | cmp -s - /dev/null && { echo "nothing on standard output" && exit 1; }
 vyre report -o "$work/none.html" nosuch >/dev/null 2>"$work/said" && { echo "an unknown op is no error" && exit 1; }
 grep -q 'Fix:' "$work/said" || exit 1
+# Searches are files in the cache: those of the op that was asked for, whole or not at all.
+mkdir -p "$VYRE_HOME/cache/tuner"
+echo '{"metadata": {"kernel": "scale", "device": "d"}, "results": [{"measurements": [{"value": 0.002}]},
+  {"measurements": []}, {"measurements": [{"value": 0.0015}]}]}' >"$VYRE_HOME/cache/tuner/space-1.json"
+echo '{"metadata": {"kernel": "other"}, "results": [{"measurements": [{"value": 0.5}]}]}' >"$VYRE_HOME/cache/tuner/space-2.json"
+echo '{"metadata": {}, "results": [' >"$VYRE_HOME/cache/tuner/space-3.json"
+echo '{"metadata": {"kernel": "scale"}, "results": [{"measurements": [{"value": 9}]}]}' >"$VYRE_HOME/cache/tuner/else.json"
+vyre report -o "$work/searched.html" scale >/dev/null || exit 1
+[ "$(grep -c 'course of the search' "$work/searched.html")" = 1 ] || { echo "searches: not one" && exit 1; }
+grep -q 'scale, 3 configurations, 1 failed' "$work/searched.html" || { echo "the search is another" && exit 1; }
+grep -q 'data-best-ns="1500"' "$work/searched.html" || { echo "its best is another" && exit 1; }
+grep -Eq 'memory copies [0-9.]+ GB/s here' "$work/searched.html" || { echo "memory was not measured" && exit 1; }
+vyre report -o "$work/searched.html" --no-measure >/dev/null || exit 1
+[ "$(grep -c 'course of the search' "$work/searched.html")" = 2 ] || { echo "searches: not two" && exit 1; }
 vyre profile show --json >"$work/show.json" || exit 1
 python3 - "$work" <<'PY'
 import html.parser, json, re, sys
