@@ -18,6 +18,7 @@ struct bench_peer {
   cl_kernel kernel;
   cl_mem buffers[LIMIT_BUFFERS]; // by the program's numbers; NULL: no argument of the kernel
   size_t global[3], local[3];
+  bool has_local; // false: groups of that size do not fill the grid, and the driver chooses
   uint32_t rank;
 };
 
@@ -38,7 +39,7 @@ static vyre_status find_device(bench_peer *p, cl_device_id *device, char name[64
   if (code != CL_SUCCESS || !count) return refuse(error, "the OpenCL platform has no device");
   p->context = p->api->CreateContext(NULL, 1, device, NULL, NULL, &code);
   if (code == CL_SUCCESS) p->queue = p->api->CreateCommandQueue(p->context, *device, 0, &code);
-  return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "making a queue", NULL);
+  return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "make a queue", NULL);
 }
 
 static vyre_status build(bench_peer *p, cl_device_id device, const char *entry, vyre_error *error) {
@@ -48,9 +49,9 @@ static vyre_status build(bench_peer *p, cl_device_id device, const char *entry, 
   p->program = p->api->CreateProgramWithSource(p->context, 1, &text, &source->size, &code);
   const char *options = p->m->source.build.at ? p->m->source.build.at : "";
   if (code == CL_SUCCESS) code = p->api->BuildProgram(p->program, 1, &device, options, NULL, NULL);
-  if (code != CL_SUCCESS) return opencl_error(error, code, "building the source", NULL);
+  if (code != CL_SUCCESS) return opencl_error(error, code, "build the source", NULL);
   p->kernel = p->api->CreateKernel(p->program, entry, &code);
-  return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "making the kernel", NULL);
+  return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "make the kernel", NULL);
 }
 
 // The number of a parameter of the program, or -1.
@@ -72,18 +73,18 @@ static vyre_status set_arg(bench_peer *p, uint32_t index, const vyre_source_arg 
         p->api->CreateBuffer(p->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &code);
     if (code == CL_SUCCESS)
       code = p->api->SetKernelArg(p->kernel, index, sizeof(cl_mem), &p->buffers[i]);
-    return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "setting a buffer", NULL);
+    return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "set a buffer", NULL);
   }
   for (size_t i = 0; i < m->source.locals.count; i++) {
     if (strcmp(m->source.locals.at[i].name, arg->name)) continue;
     code = p->api->SetKernelArg(p->kernel, index, m->source.locals.at[i].size_bytes, NULL);
-    return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "setting local memory", NULL);
+    return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "set local memory", NULL);
   }
   int param = find_param(m->program.program, arg->name);
   if (arg->space != VYRE_SPACE_VALUE || param < 0 || arg->size_bytes > sizeof(uint64_t))
     return refuse(error, "it has an argument that is no buffer, number or local memory");
   code = p->api->SetKernelArg(p->kernel, index, arg->size_bytes, &m->bound.params[param].bits);
-  return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "setting a number", NULL);
+  return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "set a number", NULL);
 }
 
 static vyre_status set_args(bench_peer *p, const vyre_source_entry *entry, vyre_error *error) {
@@ -97,9 +98,11 @@ static vyre_status set_args(bench_peer *p, const vyre_source_entry *entry, vyre_
   vyre_status status =
       vyre_program_extents(p->m->program.program, p->m->bound.params, lengths, grids, error);
   p->rank = region.rank;
+  p->has_local = true;
   for (int k = 0; k < 3; k++) {
     p->global[k] = (size_t)grids[0][k];
     p->local[k] = region.workgroup[k];
+    if (!p->local[k] || p->global[k] % p->local[k]) p->has_local = false;
   }
   return status;
 }
@@ -168,9 +171,9 @@ vyre_status bench_peer_run(bench_peer *p, uint64_t *elapsed_ns, vyre_error *erro
   cl_int code = put_inputs(p);
   uint64_t start = clock_now_ns();
   if (code == CL_SUCCESS)
-    code = p->api->EnqueueNDRangeKernel(p->queue, p->kernel, p->rank, NULL, p->global, p->local, 0,
-                                        NULL, NULL);
+    code = p->api->EnqueueNDRangeKernel(p->queue, p->kernel, p->rank, NULL, p->global,
+                                        p->has_local ? p->local : NULL, 0, NULL, NULL);
   if (code == CL_SUCCESS) code = p->api->Finish(p->queue);
   *elapsed_ns = clock_now_ns() - start;
-  return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "running the kernel", NULL);
+  return code == CL_SUCCESS ? VYRE_OK : opencl_error(error, code, "run the kernel", NULL);
 }
