@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// What the OpenCL driver gives back: objects of every kind are made, used and released, while
+// memory runs out at each of their allocations, and nothing is lost. What is refused is an error
+// and no crash.
+#include "../icd.h"
+
+#include "../memory_sweep.h"
+
+static icd fixed; // made once; the driver's threads stay
+
+static void CL_CALLBACK nothing(void *data) {
+  (void)data;
+}
+
+static void CL_CALLBACK ended(cl_mem memory, void *data) {
+  (void)memory, (void)data;
+}
+
+static void CL_CALLBACK context_ended(cl_context context, void *data) {
+  (void)context, (void)data;
+}
+
+static void CL_CALLBACK reached(cl_event event, cl_int status, void *data) {
+  (void)event, (void)status;
+  __atomic_fetch_add((int *)data, 1, __ATOMIC_SEQ_CST);
+}
+
+static void use_contexts(void) {
+  const cl_context_properties list[] = {CL_CONTEXT_PLATFORM, (intptr_t)fixed.platform, 0};
+  cl_int code = 1;
+  cl_context c = clCreateContext(list, 1, &fixed.device, NULL, NULL, &code);
+  assert_true((c != NULL) == (code == CL_SUCCESS));
+  if (!c) return;
+  code = clSetContextDestructorCallback(c, context_ended, NULL);
+  assert_true(code == CL_SUCCESS || code == CL_OUT_OF_HOST_MEMORY);
+  cl_command_queue q = clCreateCommandQueue(c, fixed.device, 0, &code);
+  assert_true((q != NULL) == (code == CL_SUCCESS));
+  cl_sampler s = clCreateSampler(c, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_LINEAR, &code);
+  assert_true((s != NULL) == (code == CL_SUCCESS));
+  if (s) OK(clReleaseSampler(s));
+  if (q) OK(clReleaseCommandQueue(q));
+  OK(clReleaseContext(c));
+}
+
+static void use_memory(void) {
+  static const cl_image_format rgba = {CL_RGBA, CL_UNSIGNED_INT8};
+  static char host[5 * 40];
+  cl_int code = 1;
+  cl_mem a = clCreateBuffer(fixed.context, 0, 256, NULL, &code), b = NULL, c = NULL;
+  assert_true((a != NULL) == (code == CL_SUCCESS));
+  if (a) {
+    const cl_buffer_region region = {128, 64};
+    b = clCreateSubBuffer(a, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    assert_true((b != NULL) == (code == CL_SUCCESS));
+    code = clSetMemObjectDestructorCallback(a, ended, NULL);
+    assert_true(code == CL_SUCCESS || code == CL_OUT_OF_HOST_MEMORY);
+    void *at =
+        clEnqueueMapBuffer(fixed.queue, a, CL_TRUE, CL_MAP_WRITE, 0, 64, 0, NULL, NULL, &code);
+    assert_true((at != NULL) == (code == CL_SUCCESS));
+    if (at) (void)clEnqueueUnmapMemObject(fixed.queue, a, at, 0, NULL, NULL);
+    (void)clEnqueueFillBuffer(fixed.queue, a, host, 4, 0, 64, 0, NULL, NULL);
+    (void)clEnqueueReadBuffer(fixed.queue, a, CL_TRUE, 0, 64, host, 0, NULL, NULL);
+  }
+  // With gaps between its rows, it has memory of its own.
+  cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                        .image_width = 4,
+                        .image_height = 3,
+                        .image_row_pitch = 20};
+  c = clCreateImage(fixed.context, CL_MEM_USE_HOST_PTR, &rgba, &desc, host, &code);
+  assert_true((c != NULL) == (code == CL_SUCCESS));
+  if (c) {
+    const size_t zero[3] = {0}, all[3] = {4, 3, 1};
+    const cl_uint color[4] = {1, 2, 3, 4};
+    size_t row, slice;
+    (void)clEnqueueFillImage(fixed.queue, c, color, zero, all, 0, NULL, NULL);
+    void *at = clEnqueueMapImage(fixed.queue, c, CL_TRUE, CL_MAP_READ, zero, all, &row, &slice, 0,
+                                 NULL, NULL, &code);
+    assert_true((at != NULL) == (code == CL_SUCCESS));
+    if (at) (void)clEnqueueUnmapMemObject(fixed.queue, c, at, 0, NULL, NULL);
+  }
+  OK(clFinish(fixed.queue));
+  if (b) OK(clReleaseMemObject(b));
+  if (a) OK(clReleaseMemObject(a));
+  if (c) OK(clReleaseMemObject(c));
+  // What is refused after it was begun.
+  desc.image_row_pitch = 18;
+  assert_null(clCreateImage(fixed.context, CL_MEM_USE_HOST_PTR, &rgba, &desc, host, &code));
+  assert_true(code == CL_INVALID_IMAGE_DESCRIPTOR || code == CL_OUT_OF_HOST_MEMORY);
+}
+
+static void use_events(void) {
+  cl_int code = 1;
+  static int calls;
+  cl_event gate = clCreateUserEvent(fixed.context, &code), done = NULL, marker = NULL;
+  assert_true((gate != NULL) == (code == CL_SUCCESS));
+  if (!gate) return;
+  char args[8] = {0};
+  __atomic_store_n(&calls, 0, __ATOMIC_SEQ_CST);
+  bool has_call = clSetEventCallback(gate, CL_COMPLETE, reached, &calls) == CL_SUCCESS;
+  (void)clEnqueueNativeKernel(fixed.queue, nothing, args, sizeof args, 0, NULL, NULL, 1, &gate,
+                              &done);
+  (void)clEnqueueMarkerWithWaitList(fixed.queue, 0, NULL, &marker);
+  OK(clSetUserEventStatus(gate, CL_COMPLETE));
+  OK(clFinish(fixed.queue));
+  if (done) OK(clReleaseEvent(done));
+  if (marker) OK(clReleaseEvent(marker));
+  OK(clReleaseEvent(gate));
+  while (has_call && !__atomic_load_n(&calls, __ATOMIC_SEQ_CST)) usleep(200);
+}
+
+#if FAILING_MALLOC
+// Workers give back what they used a little after it was waited for.
+static void nothing_is_lost(void (*work)(void)) {
+  work();
+  for (int round = 0; round < 3; round++) {
+    memory_arm(0, false);
+    work();
+    for (int wait = 0; memory.held && wait < 20000; wait++) usleep(200);
+    memory_disarm();
+    if (memory.held) fail_msg("%ld blocks are lost", (long)memory.held);
+  }
+  long at = 0;
+  do {
+    memory_arm(++at, false);
+    work();
+    for (int wait = 0; memory.held && wait < 20000; wait++) usleep(200);
+    memory_disarm();
+    if (memory.held) fail_msg("%ld blocks are lost when allocation %ld fails", memory.held, at);
+  } while (memory.calls >= at);
+  assert_true(at > 2);
+}
+#else
+static void nothing_is_lost(void (*work)(void)) {
+  work();
+}
+#endif
+
+static void test_contexts(void **state) {
+  (void)state;
+  nothing_is_lost(use_contexts);
+}
+
+static void test_memory(void **state) {
+  (void)state;
+  nothing_is_lost(use_memory);
+}
+
+static void test_events(void **state) {
+  (void)state;
+  nothing_is_lost(use_events);
+}
+
+static int begin(void **state) {
+  (void)state;
+  fixed = icd_begin(NULL, 0);
+  return 0;
+}
+
+static int end(void **state) {
+  (void)state;
+  icd_end(&fixed);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_contexts),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_events),
+  };
+  return cmocka_run_group_tests_name("icd_leaks", tests, begin, end);
+}
