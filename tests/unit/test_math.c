@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The mathematical functions against MPFR: special values, every exponent, a quarter million random points
-// each; the values that Annex F of C names one by one; and the expansion as a pass.
+// The mathematical functions against MPFR: special values, every exponent, a quarter million random
+// points each; the values that Annex F of C names one by one; and the expansion as a pass.
 #include "math/expanded.h"
 #include "math/points.h"
 #include "math/reference.h"
