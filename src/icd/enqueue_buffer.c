@@ -92,12 +92,28 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem m, const void *pattern
 
 // ---- rectangles ---------------------------------------------------------------------------------
 
-// Fills in the pitches that were left out; false when they are too small.
+// Fills in the pitches that were left out; false when they are too small, or too large for a
+// number.
 static bool complete_pitches(const size_t *region, size_t *row, size_t *slice) {
+  size_t packed;
   if (!*row) *row = region[0];
-  if (*row < region[0]) return false;
-  if (!*slice) *slice = *row * region[1];
-  return *slice >= *row * region[1] && *slice % *row == 0;
+  if (*row < region[0] || __builtin_mul_overflow(*row, region[1], &packed)) return false;
+  if (!*slice) *slice = packed;
+  return *slice >= packed && *slice % *row == 0;
+}
+
+// Whether the box ends within so many bytes, whatever the numbers.
+static bool is_rect_inside(size_t size, const size_t *origin, const size_t *region, size_t row,
+                           size_t slice) {
+  const size_t pitches[] = {1, row, slice};
+  size_t end = 1;
+  for (int k = 0; k < 3; k++) {
+    size_t last, far;
+    if (__builtin_add_overflow(origin[k], region[k] - 1, &last) ||
+        __builtin_mul_overflow(last, pitches[k], &far) || __builtin_add_overflow(end, far, &end))
+      return false;
+  }
+  return end <= size;
 }
 
 static size_t rect_start(const size_t *origin, size_t row, size_t slice) {
@@ -127,8 +143,8 @@ static cl_int move_rect(cl_command_queue queue, cl_mem m, cl_bool blocking,
   if (!host || !buffer_origin || !host_origin || !is_region(region)) return CL_INVALID_VALUE;
   if (!complete_pitches(region, &row, &slice) || !complete_pitches(region, &host_row, &host_slice))
     return CL_INVALID_VALUE;
+  if (!is_rect_inside(m->size, buffer_origin, region, row, slice)) return CL_INVALID_VALUE;
   size_t start = rect_start(buffer_origin, row, slice);
-  if (!is_inside(m, start, rect_bytes(region, row, slice))) return CL_INVALID_VALUE;
   if (is_read ? !transfer_host_reads(m) : !transfer_host_writes(m)) return CL_INVALID_OPERATION;
   cl_event e;
   code = event_begin(queue, is_read ? CL_COMMAND_READ_BUFFER_RECT : CL_COMMAND_WRITE_BUFFER_RECT,
@@ -186,11 +202,11 @@ cl_int clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to,
   if (!complete_pitches(region, &from_row, &from_slice) ||
       !complete_pitches(region, &to_row, &to_slice))
     return CL_INVALID_VALUE;
+  if (!is_rect_inside(from->size, from_origin, region, from_row, from_slice) ||
+      !is_rect_inside(to->size, to_origin, region, to_row, to_slice))
+    return CL_INVALID_VALUE;
   size_t start = rect_start(from_origin, from_row, from_slice);
   size_t end = rect_start(to_origin, to_row, to_slice);
-  if (!is_inside(from, start, rect_bytes(region, from_row, from_slice)) ||
-      !is_inside(to, end, rect_bytes(region, to_row, to_slice)))
-    return CL_INVALID_VALUE;
   if (from == to && (from_row != to_row || from_slice != to_slice)) return CL_INVALID_VALUE;
   if (from == to && is_rect_overlap(from_origin, to_origin, region, from_row, from_slice))
     return CL_MEM_COPY_OVERLAP;
