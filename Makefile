@@ -98,6 +98,11 @@ random-vulkan: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) o
 	@VYRE_VULKAN=on $(BUILD)/vyre conform --backend vulkan --suite random --count $(RANDOM_PROGRAMS) \
 	  --seed $(RANDOM_SEED) --out build/conform-failures
 
+random-cuda: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on CUDA, played by the stand-in, beside ref
+	@home=$$(mktemp -d); VYRE_HOME=$$home LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/standin $(BUILD)/vyre conform \
+	  --backend cuda --suite random --count $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED) \
+	  --out build/conform-failures; status=$$?; rm -rf $$home; exit $$status
+
 fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
 	@$(MAKE) --no-print-directory PRESET=fuzz build
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
@@ -149,5 +154,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind clients conform random random-vulkan fuzz \
+.PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind clients conform random random-vulkan random-cuda fuzz \
   docs bench-python python wheel deb api-docs arm64 release-check editor-files install uninstall format tidy clean

@@ -32,6 +32,24 @@ endforeach()
 find_library(SPIRV_TOOLS_LIBRARY SPIRV-Tools REQUIRED)
 target_link_libraries(test_spirv PRIVATE ${SPIRV_TOOLS_LIBRARY} stdc++)
 
+# The evaluator of PTX, and a stand-in for NVIDIA's driver on top of it, which the CUDA backend opens
+# under its own name where a test leads it there.
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/ptx/*.c)
+list(FILTER sources EXCLUDE REGEX "/standin\\.c$")
+add_library(ptx_evaluator STATIC ${sources})
+target_link_libraries(ptx_evaluator PUBLIC vyre_flags m)
+target_include_directories(ptx_evaluator PUBLIC ${CMAKE_SOURCE_DIR}/tests/tools/ptx)
+add_library(standin_cuda SHARED ${CMAKE_SOURCE_DIR}/tests/tools/ptx/standin.c)
+target_link_libraries(standin_cuda PRIVATE ptx_evaluator Threads::Threads)
+set_target_properties(standin_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/standin)
+foreach(name test_ptx test_cuda test_cuda_faults)
+  if(TARGET ${name})
+    target_link_libraries(${name} PRIVATE ptx_evaluator)
+    add_dependencies(${name} standin_cuda)
+  endif()
+endforeach()
+
 # The calculus of stretches against its definitions, for the unit test and for `make prove`.
 add_library(stretch_check STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/stretch_check.c)
 target_link_libraries(stretch_check PUBLIC vyre_static)

@@ -152,12 +152,20 @@ static llval array(emitter *e, const inst *in) {
 
 // ---- all ----------------------------------------------------------------------------------------
 
+// Rounded by an instruction that LLVM does not look through: it would compute in f16 what comes
+// before, which the lowering has decided against (lower/half.c).
+static llval to_half(emitter *e, llval x) {
+  llval bits = lanewise_intrinsic(&e->l, "llvm.nvvm.f2h.rn", NULL, 0, &x, 1);
+  return LLVMBuildBitCast(e->l.b, bits, e->scalars[VYRE_F16], "");
+}
+
 static llval pure(emitter *e, const inst *in) {
   llval args[3] = {0};
   uint32_t count = op_table[in->op].operand_count;
   for (uint32_t k = 0; k < count; k++) args[k] = emit_ref(e, in->arg[k]);
   vyre_type type = ref_type(e->p, in->arg[in->op == VYRE_OP_SELECT ? 1 : 0]);
-  return lanewise_pure(&e->l, in, type, args, false);
+  bool is_to_half = in->op == VYRE_OP_CONVERT && in->type == VYRE_F16 && type == VYRE_F32;
+  return is_to_half ? to_half(e, args[0]) : lanewise_pure(&e->l, in, type, args, false);
 }
 
 static llval value_of(emitter *e, uint32_t op) {
