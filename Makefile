@@ -103,6 +103,9 @@ random-cuda: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on 
 	  --backend cuda --suite random --count $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED) \
 	  --out build/conform-failures; status=$$?; rm -rf $$home; exit $$status
 
+ptxas: build ## assemble all programs and 5000 random ones with NVIDIA's ptxas, where it is installed
+	@tests/ptxas $(BUILD) $(PTXAS_RANDOM) || [ $$? = 77 ]
+
 fuzz: ## fuzz each target for FUZZ_SECONDS (30), starting from its corpus
 	@$(MAKE) --no-print-directory PRESET=fuzz build
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
@@ -154,5 +157,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind clients conform random random-vulkan random-cuda fuzz \
+.PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind clients conform random random-vulkan random-cuda ptxas fuzz \
   docs bench-python python wheel deb api-docs arm64 release-check editor-files install uninstall format tidy clean

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/executable.h"
+#include "base/error.h"
 #include "cli/args.h"
 #include "cli/load.h"
 #include "cli/nearest.h"
@@ -15,6 +16,7 @@ typedef struct options {
   uint64_t width;
   bool is_quick, is_polled, has_lines, wants_list;
   bool is_plain; // without the optimizer
+  bool has_all;  // the remarks of all backends that have some
   source_words words;
 } options;
 
@@ -97,6 +99,25 @@ static json_t *remarks_json(char *text) {
   return all;
 }
 
+// Those of the other backends, behind the first one's; what has none here is left out.
+static vyre_status add_remarks(vyre_program *program, const options *o,
+                               const backend_form_options *how, char **text, size_t *size,
+                               vyre_error *error) {
+  const backend_form *form;
+  strbuf all = {0};
+  strbuf_add(&all, *text, *size);
+  for (uint32_t i = 0; (form = backend_form_at(i)); i++) {
+    char *more = NULL;
+    size_t bytes = 0;
+    if (!form->is_remarks || i == o->form - STORED_FORMS) continue;
+    if (form->emit(program, how, &more, &bytes, NULL) == VYRE_OK) strbuf_add(&all, more, bytes);
+    free(more);
+  }
+  free(*text);
+  *text = strbuf_take(&all, size);
+  return *text ? VYRE_OK : error_out_of_memory(error);
+}
+
 static vyre_status write_code(vyre_program *program, const options *o, json_t **remarks,
                               size_t *size, vyre_error *error) {
   backend_form_options how = {.tier = o->is_quick ? VYRE_TIER_QUICK : VYRE_TIER_FULL,
@@ -107,6 +128,7 @@ static vyre_status write_code(vyre_program *program, const options *o, json_t **
   char *text = NULL;
   const backend_form *form = backend_form_at(o->form - STORED_FORMS);
   vyre_status status = form->emit(program, &how, &text, size, error);
+  if (status == VYRE_OK && o->has_all) status = add_remarks(program, o, &how, &text, size, error);
   if (status == VYRE_OK && remarks)
     *remarks = remarks_json(text);
   else if (status == VYRE_OK)
@@ -151,7 +173,10 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
     case 'w': ok = args_u64(&a, "--width", &o->width); break;
     case 'q': o->is_quick = true; break;
     case 'P': o->is_polled = true; break;
-    case 'r': o->emit = "remarks"; break;
+    case 'r':
+      o->emit = "remarks";
+      o->has_all = true;
+      break;
     case 'g': o->has_lines = true; break;
     case 'l': o->wants_list = true; break;
     case 'O': o->is_plain = true; break;
@@ -217,13 +242,13 @@ const command compile_command = {
     "options:\n"
     "  -e, --emit FORM       one that --list shows\n"
     "  -l, --list            the forms that there are\n"
-    "  -r, --remarks         the same as --emit=remarks\n"
+    "  -r, --remarks         --emit=remarks, and where ptxas is there --emit=ptx-remarks\n"
     "  -o, --output OUT      where to write; standard output otherwise\n"
     "  -w, --width N         lanes for llvm and asm; 0: as the backend chooses\n"
     "  -q, --quick           as the first, quick compilation does, without passes\n"
     "      --no-opt          the program as it is, without passes\n"
     "  -g, --lines           llvm and asm: with the lines of the program's text\n"
-    "      --polled          opencl, spirv: with the stop flag that time limits need\n"
+    "      --polled          opencl, spirv, ptx: with the stop flag that time limits need\n"
     "      --json            say what was written, as JSON\n"
     "\n" SOURCE_HELP "\n"
     "examples:\n"

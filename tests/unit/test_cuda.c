@@ -8,6 +8,7 @@
 #include "backend/cuda/codegen.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/memory.h"
+#include "backend/cuda/remarks.h"
 
 #include "standin.h"
 
@@ -107,6 +108,18 @@ static void test_large_shared_memory(void **state) {
              512);
 }
 
+// A choice between floats is none of the device's min and max, which tell zeros apart.
+static void test_choices_between_zeros(void **state) {
+  (void)state;
+  check_text("program p()\nbuffer x: u32[] read\nbuffer r: u32[4 * len(x)] write\n"
+             "region a grid(len(x)) {\n  let i = 4 * global_id.x\n"
+             "  let v = f32(as_i32(x[global_id.x]) % 2) * as_f32(x[global_id.x] & 0x80000000)\n"
+             "  r[i] = as_u32(min(v, 0.0))\n  r[i + 1] = as_u32(max(v, -0.0))\n"
+             "  r[i + 2] = as_u32(v < 0.0 ? v : 0.0)\n"
+             "  r[i + 3] = as_u32(max(f32(x[global_id.x] % 2), -0.0))\n}\n",
+             64);
+}
+
 static void test_atomics_of_floats(void **state) {
   (void)state;
   check_text("program p()\nbuffer x: f32[] readwrite\nbuffer r: f32[len(x)] write\n"
@@ -167,6 +180,18 @@ static void test_memory_is_kept_and_given_back(void **state) {
   assert_int_equal(cuda_memory_take(device, CUDA_DEVICE_MEMORY, SIZE_MAX - 5, &m),
                    CU_ERROR_OUT_OF_MEMORY);
   cuda_leave(device);
+}
+
+// As NVIDIA's tables have it for compute capability 9.0.
+static void test_occupancy(void **state) {
+  (void)state;
+  assert_int_equal(cuda_occupancy(32, 256, 0), 100);
+  assert_int_equal(cuda_occupancy(64, 256, 0), 50);
+  assert_int_equal(cuda_occupancy(33, 1024, 0), 50);
+  assert_int_equal(cuda_occupancy(255, 1024, 0), 0); // does not fit at all
+  assert_int_equal(cuda_occupancy(255, 128, 0), 12);
+  assert_int_equal(cuda_occupancy(16, 32, 0), 50); // 32 workgroups at most
+  assert_int_equal(cuda_occupancy(16, 128, 100 << 10), 12);
 }
 
 // ---- devices that differ ------------------------------------------------------------------------
@@ -258,11 +283,13 @@ int main(void) {
       cmocka_unit_test(test_regions_hand_on),
       cmocka_unit_test(test_workgroups_hand_on),
       cmocka_unit_test(test_large_shared_memory),
+      cmocka_unit_test(test_choices_between_zeros),
       cmocka_unit_test(test_atomics_of_floats),
       cmocka_unit_test(test_time_limit_ends_endless_loops),
       cmocka_unit_test(test_caller_ends_a_dispatch),
       cmocka_unit_test(test_handles_stay_on_the_device),
       cmocka_unit_test(test_memory_is_kept_and_given_back),
+      cmocka_unit_test(test_occupancy),
       cmocka_unit_test(test_large_grids_are_cut),
       cmocka_unit_test(test_workgroups_fit_the_device),
       cmocka_unit_test(test_several_devices),

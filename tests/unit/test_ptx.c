@@ -95,6 +95,21 @@ static void test_integers(void **state) {
   expect_words(LOAD2 "abs.s32 %r4, %r2;" STORE, WORDS(0x80000000, 0), WORDS(0x80000000));
 }
 
+// 2^64 - 1 and 1 as numbers of two words: the carry goes on, and is borrowed again.
+static void test_carries(void **state) {
+  (void)state;
+  expect_words(LOAD2 "add.cc.u32 %r4, %r2, 1; addc.cc.u32 %r5, %r3, 0; addc.u32 %r6, 0, 0;"
+                     "st.global.u32 [%rd1], %r4; st.global.u32 [%rd1+4], %r5;"
+                     "st.global.u32 [%rd1+8], %r6;",
+               WORDS(0xffffffff, 0xffffffff), WORDS(0, 0, 1));
+  expect_words(LOAD2 "sub.cc.s32 %r4, %r2, 1; subc.s32 %r5, %r3, 0;"
+                     "st.global.u32 [%rd1], %r4; st.global.u32 [%rd1+4], %r5;",
+               WORDS(0, 7), WORDS(0xffffffff, 6));
+  expect_words("ld.global.u64 %rd2, [%rd1]; mov.u64 %rd3, 0; sub.cc.s64 %rd4, %rd3, %rd2;"
+               "subc.s64 %rd5, %rd3, 0; st.global.u64 [%rd1], %rd4; st.global.u64 [%rd1+8], %rd5;",
+               WORDS(1, 0), WORDS(0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff));
+}
+
 static void test_bits(void **state) {
   (void)state;
   expect_words(LOAD2 "shl.b32 %r4, %r2, %r3;" STORE, WORDS(1, 31), WORDS(0x80000000));
@@ -305,10 +320,15 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_integers), cmocka_unit_test(test_bits),
-      cmocka_unit_test(test_floats),   cmocka_unit_test(test_conversions),
-      cmocka_unit_test(test_memory),   cmocka_unit_test(test_threads_meet_at_barriers),
-      cmocka_unit_test(test_atomics),  cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_integers),
+      cmocka_unit_test(test_carries),
+      cmocka_unit_test(test_bits),
+      cmocka_unit_test(test_floats),
+      cmocka_unit_test(test_conversions),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_threads_meet_at_barriers),
+      cmocka_unit_test(test_atomics),
+      cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "backend/cuda/forms.h"
 
 #include "backend/cuda/codegen.h"
+#include "backend/cuda/remarks.h"
 
 static vyre_status emit_ptx(vyre_program *program, const backend_form_options *o, char **text,
                             size_t *size, vyre_error *error) {
@@ -18,5 +19,7 @@ static vyre_status emit_ptx(vyre_program *program, const backend_form_options *o
 
 const backend_form cuda_forms[] = {
     {"ptx", ".ptx", "the PTX that the cuda backend gives to every device", false, emit_ptx},
+    {"ptx-remarks", ".txt",
+     "registers, spills and occupancy of the same, where ptxas is on the PATH", true, cuda_remarks},
     {0},
 };

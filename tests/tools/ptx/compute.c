@@ -94,6 +94,16 @@ static uint64_t multiply(const ptx_inst *in, uint64_t x, uint64_t y) {
   return ptx_extend(in->from, x) * ptx_extend(in->from, y);
 }
 
+// A borrow is a carry, too: x - y is x + ~y + 1, and the flag is what is borrowed.
+uint64_t ptx_carry(const ptx_inst *in, uint64_t x, uint64_t y, uint64_t *carry) {
+  unsigned bits = in->type.bits;
+  bool is_sub = in->op == PTX_sub || in->op == PTX_subc;
+  uint64_t in_flag = in->op == PTX_addc || in->op == PTX_subc ? *carry : 0;
+  wide_unsigned a = cut(bits, x), b = (wide_unsigned)cut(bits, y) + in_flag;
+  if (in->sets_carry) *carry = is_sub ? a < b : (uint64_t)((a + b) >> bits);
+  return (uint64_t)(is_sub ? a - b : a + b);
+}
+
 static bool divide(const ptx_inst *in, uint64_t x, uint64_t y, uint64_t *out, const char **why) {
   ptx_type t = in->type;
   bool is_div = in->op == PTX_div;

@@ -13,15 +13,14 @@ typedef struct ptx_type {
 } ptx_type;
 
 // OP(name): every instruction that is known.
-#define PTX_OPS(OP)                                                                                \
-  OP(mov)                                                                                          \
-  OP(ld)                                                                                           \
-  OP(st)                                                                                           \
-  OP(cvt)                                                                                          \
-  OP(cvta) OP(add) OP(sub) OP(mul) OP(mad) OP(fma) OP(div) OP(rem) OP(neg) OP(abs) OP(min) OP(max) \
-      OP(sqrt) OP(rcp) OP(copysign) OP(and) OP(or) OP(xor) OP(not ) OP(shl) OP(shr) OP(shf)        \
-          OP(prmt) OP(bfe) OP(bfi) OP(popc) OP(clz) OP(brev) OP(bfind) OP(setp) OP(selp) OP(bra)   \
-              OP(ret) OP(exit) OP(bar) OP(atom) OP(red) OP(membar) OP(fence)
+// clang-format off
+#define PTX_OPS(OP) \
+  OP(mov) OP(ld) OP(st) OP(cvt) OP(cvta) OP(add) OP(sub) OP(mul) OP(mad) OP(fma) OP(div) \
+  OP(rem) OP(addc) OP(subc) OP(neg) OP(abs) OP(min) OP(max) OP(sqrt) OP(rcp) OP(copysign) \
+  OP(and) OP(or) OP(xor) OP(not) OP(shl) OP(shr) OP(shf) OP(prmt) OP(bfe) OP(bfi) OP(popc) \
+  OP(clz) OP(brev) OP(bfind) OP(setp) OP(selp) OP(bra) OP(ret) OP(exit) OP(bar) OP(atom) \
+  OP(red) OP(membar) OP(fence)
+// clang-format on
 
 typedef enum ptx_op {
 #define OP(name) PTX_##name,
@@ -115,6 +114,7 @@ typedef struct ptx_inst {
   uint8_t op, space, round, compare, mode, atomic;
   bool is_left;        // of shf
   bool is_clamped;     // of shf
+  bool sets_carry;     // .cc
   bool is_to;          // of cvta
   ptx_type type, from; // what it gives, and what it takes where that is another
   uint32_t guard;      // register; NO_REG: none
@@ -154,6 +154,8 @@ enum { FIRST_ADDRESS = 16, OPEN_ADDRESS = 1 << 24 }; // of shared memory that th
 #define WINDOW_MASK   UINT64_C(0xff00000000000000)
 
 // compute.c: the value of an instruction that has no memory in it. False: the reason is in *why.
+// add, addc, sub, subc of integers with the carry that threads have; `*carry` is 0 or 1.
+uint64_t ptx_carry(const ptx_inst *in, uint64_t x, uint64_t y, uint64_t *carry);
 bool ptx_compute(const ptx_inst *in, const uint64_t args[MOST_OPERANDS], uint64_t *out,
                  const char **why);
 uint64_t ptx_combine(const ptx_inst *in, uint64_t old, uint64_t x, uint64_t y); // of an atomic

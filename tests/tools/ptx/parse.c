@@ -253,6 +253,8 @@ static bool take_suffix(ptx_inst *in, const char *word, uint32_t *vector) {
     return true;
   }
   if (op == PTX_cvta && !strcmp(word, "to")) return in->is_to = true;
+  if (IS(op, PTX_add, PTX_addc, PTX_sub, PTX_subc) && !strcmp(word, "cc"))
+    return in->sets_carry = true;
   if (op == PTX_bra && !strcmp(word, "uni")) return true;
   if (op == PTX_bar && !strcmp(word, "sync")) return true;
   if (IS(op, PTX_membar, PTX_fence)) return is_ordering(word) || !strcmp(word, "gl");
@@ -351,6 +353,8 @@ static void check_kind(reader *r, const ptx_inst *in) {
   bool bits = IS(in->op, PTX_and, PTX_or, PTX_xor, PTX_not, PTX_shl, PTX_popc, PTX_clz, PTX_brev,
                  PTX_shf, PTX_prmt, PTX_bfi);
   bool ints = IS(in->op, PTX_rem, PTX_bfe, PTX_bfind);
+  if (in->sets_carry || IS(in->op, PTX_addc, PTX_subc))
+    if (!is_int(t) || t.bits < 32) fail(r, "a carry of what is no integer of 32 or 64 bits");
   bool numbers =
       IS(in->op, PTX_add, PTX_sub, PTX_mul, PTX_mad, PTX_div, PTX_neg, PTX_abs, PTX_min, PTX_max);
   bool floats = IS(in->op, PTX_fma, PTX_sqrt, PTX_rcp, PTX_copysign);

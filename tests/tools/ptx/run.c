@@ -14,6 +14,7 @@ typedef struct thread {
   uint32_t pc;
   uint8_t state;
   uint32_t tid[3];
+  uint64_t carry;
   uint64_t *regs;
   unsigned char *local;
 } thread;
@@ -200,7 +201,10 @@ static bool run_compute(machine *m, thread *t, const ptx_inst *in) {
   uint64_t args[MOST_OPERANDS] = {0}, out;
   const char *why;
   for (uint32_t i = 1; i < in->operand_count; i++) args[i - 1] = value_of(m, t, &in->operand[i]);
-  if (!ptx_compute(in, args, &out, &why)) return complain(m, in, why);
+  if (in->sets_carry || in->op == PTX_addc || in->op == PTX_subc)
+    out = ptx_carry(in, args[0], args[1], &t->carry);
+  else if (!ptx_compute(in, args, &out, &why))
+    return complain(m, in, why);
   set(m, t, in->operand[0].reg, in->type, out);
   return true;
 }
@@ -265,6 +269,7 @@ static void begin_array(machine *m) {
   for (uint32_t i = 0; i < m->thread_count; i++) {
     thread *t = &m->threads[i];
     t->pc = 0;
+    t->carry = draw(m) & 1;
     t->state = READY;
     t->tid[0] = i % block[0];
     t->tid[1] = i / block[0] % block[1];

@@ -54,4 +54,7 @@ void emit_flow(emitter *e, uint32_t op);
 void emit_barrier(emitter *e);
 llval emit_loop_counter(emitter *e, uint32_t op); // opens a for
 
+// choices.c: behind all passes.
+void emit_hide_choices(LLVMContextRef context, LLVMModuleRef module);
+
 #endif

@@ -254,6 +254,7 @@ static vyre_status write_text(emitter *e, LLVMTargetMachineRef machine, cuda_cod
     status =
         machine_run(machine, e->l.module, e->options->is_quick ? quick_passes : full_passes, error);
   if (status == VYRE_OK) status = check_stop(e, error);
+  if (status == VYRE_OK) emit_hide_choices(e->l.context, e->l.module);
   if (status == VYRE_OK)
     status = machine_emit(machine, e->l.module, LLVMAssemblyFile, &text, &out->ptx_size, error);
   out->ptx = text;
