@@ -599,6 +599,21 @@ static void test_remarks(void **state) {
                "lane by lane; 1 compared with the bounds in each lane\n");
   check_remark(stream, 8, "r: checked before each row: 6 accesses, 0 conditions\n");
   check_remark(stream, 1, "r: 1 lane along x\n");
+  static const char runs[] = "program p()\n"
+                             "buffer at: u32[] read\n"
+                             "buffer x: f32[] read\n"
+                             "buffer y: f32[] write\n"
+                             "region r grid(len(at)) {\n"
+                             "  let i = global_id.x\n"
+                             "  let k = at[i] * 2\n"
+                             "  let a = x[k + 1]\n"
+                             "  let j = i * 2\n"
+                             "  y[j] = a\n"
+                             "  y[j + 1] = x[k]\n"
+                             "}\n";
+  check_remark(runs, 8,
+               "r: accesses: 1 contiguous, 4 of records, by shuffles; 2 compared with the bounds "
+               "in each lane\n");
   check_remark(unproven, 0, "r: invocations run one by one from barrier to barrier");
 }
 

@@ -147,14 +147,24 @@ llval line_is_inside(const emitter *e, const place *p, uint32_t op, unsigned row
 
 // ---- neighbours by chance -----------------------------------------------------------------------
 
+// A table of one axis of several, such as where the neighbours of each column of an image are: most
+// of it counts on.
+static bool is_table(const emitter *e, const inst *in) {
+  if (in->op != VYRE_OP_LOAD || e->k->region->rank < 2 || ref_is_const(in->arg[1])) return false;
+  const shape *index = shape_of(e, in->arg[1]);
+  return index->is_linear && index->stride == 1 && !(index->axes & AXIS_Y) &&
+         mem_space(in->arg[0]) == MEM_BUFFER;
+}
+
 // What was loaded, and what is computed from it, is seldom a line.
-static bool is_loaded(const vyre_program *p, ref index, unsigned depth) {
+static bool is_loaded(const emitter *e, ref index, unsigned depth) {
   if (ref_is_const(index)) return false;
-  const inst *in = &p->code[index];
+  const inst *in = &e->p->code[index];
+  if (is_table(e, in)) return false;
   if (in->op == VYRE_OP_LOAD || op_is_atomic(in->op)) return true;
   const char *operands = op_table[in->op].operands;
   for (int k = 0; depth && operands[k]; k++)
-    if (operands[k] == 'v' && is_loaded(p, in->arg[k], depth - 1)) return true;
+    if (operands[k] == 'v' && is_loaded(e, in->arg[k], depth - 1)) return true;
   return false;
 }
 
@@ -162,7 +172,7 @@ bool is_line_by_chance(const emitter *e, uint32_t op) {
   enum { DEEP = 6 };
   ref index = e->p->code[op].arg[1];
   return e->width > 1 && access_class_of(e, op) == ACCESS_LANES && !shape_of(e, index)->is_linear &&
-         !is_loaded(e->p, index, DEEP);
+         !is_loaded(e, index, DEEP);
 }
 
 llval lanes_are_line(const emitter *e, const place *p, uint32_t op, unsigned row, llval *address) {

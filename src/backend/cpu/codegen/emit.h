@@ -135,6 +135,7 @@ typedef struct emitter {
   llval vector;   // i64: number of this vector of invocations in the workgroup
   uint32_t *made; // per operation: the round in which its value was made
   uint32_t round;
+  uint32_t *early; // per access: made with another one of its run (run.c), or 0
   bool is_main;    // counts what it does
   bool is_resumed; // code may be entered behind any barrier: values that cross are in memory
   struct resumption *resumption;

@@ -4,6 +4,7 @@
 // made of forms. An `if` is assumed to be taken, unless it leaves or asks for one place.
 #include "backend/cpu/codegen/guard.h"
 #include "backend/cpu/codegen/guard_machine.h"
+#include "backend/cpu/codegen/run.h"
 #include "ir/limits.h"
 
 static uint32_t at(const guards *g, uint32_t op) {
@@ -189,11 +190,24 @@ static int64_t constant_part(const guards *g, ref r) {
   return (int64_t)(in->op == VYRE_OP_ADD ? x + y : x - y);
 }
 
+// Stores are of records where they write all of them.
+static void plan_written_record(guards *g, uint32_t i, int64_t stride) {
+  uint32_t members[RUN_MOST];
+  if (g->record[at(g, i)] || !run_is_stored(g->k->p, g->k->region, i, (unsigned)stride, members))
+    return;
+  for (unsigned k = 0; k < stride; k++) {
+    g->record[at(g, members[k])] = (uint8_t)stride;
+    g->field[at(g, members[k])] = (uint8_t)k;
+  }
+}
+
 static void plan_record(guards *g, uint32_t i, form f) {
   const inst *in = &g->k->p->code[i];
-  if (in->op != VYRE_OP_LOAD || !word_is_known(f.stride)) return;
+  if (!word_is_known(f.stride)) return;
   int64_t stride = (int64_t)f.stride.lo;
   if (stride < 2 || stride > LARGEST_RECORD) return;
+  if (in->op == VYRE_OP_STORE) plan_written_record(g, i, stride);
+  if (in->op != VYRE_OP_LOAD) return;
   int64_t part = constant_part(g, in->arg[1]) % stride;
   g->record[at(g, i)] = (uint8_t)stride;
   g->field[at(g, i)] = (uint8_t)(part < 0 ? part + stride : part);

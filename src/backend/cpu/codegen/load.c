@@ -8,6 +8,7 @@
 #include "backend/cpu/codegen/ahead.h"
 #include "backend/cpu/codegen/guard.h"
 #include "backend/cpu/codegen/pack.h"
+#include "backend/cpu/codegen/run.h"
 
 static llval zero_of(const emitter *e, const place *p, bool is_vector) {
   return LLVMConstNull(is_vector ? type_vector_of(e, p->element) : p->element);
@@ -183,6 +184,7 @@ void emit_load(emitter *e, uint32_t i) {
     value_set(e, i, 0, early);
     return;
   }
+  if (run_is_loaded(e, i) || (!is_uniform(e, in->arg[1]) && run_load(e, i))) return;
   place p = place_of(e, in->arg[0]);
   for (unsigned row = 0; row < row_count(e, i); row++)
     value_set(e, i, row,

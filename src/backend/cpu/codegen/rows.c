@@ -63,8 +63,10 @@ emitter *emitter_new(kernel *k, LLVMBuilderRef b, unsigned width, unsigned rows,
   e->declared = arena_alloc_array(a, count, sizeof *e->declared);
   e->used = arena_alloc_array(a, count, sizeof *e->used);
   e->made = arena_alloc_array(a, count, sizeof *e->made);
+  e->early = arena_alloc_array(a, count, sizeof *e->early);
   e->y = arena_alloc_array(a, rows, sizeof(llval));
-  bool ok = e->values && e->storage && e->wide && e->declared && e->made && e->used && e->y;
+  bool ok =
+      e->values && e->storage && e->wide && e->declared && e->made && e->used && e->y && e->early;
   if (ok) find_uses(e);
   if (ok && (shapes->returns & AXIS_X)) e->returned = build_variable(e, type_mask(e), "returned");
   return ok ? e : NULL;
