@@ -4,6 +4,7 @@
 #include "cli/measure.h"
 #include "cli/nearest.h"
 #include "cli/profile.h"
+#include "cli/profile_fleet.h"
 #include "cli/show.h"
 #include "profile/store.h"
 
@@ -14,6 +15,8 @@
 
 static const args_option profile_options[] = {
     {'y', "yes", NULL},
+    {'m', "machine", "ROLE"},
+    {'r', "reader", "ROLE"},
     {0, NULL, NULL},
 };
 
@@ -21,6 +24,7 @@ typedef struct profile {
   const cli *cli;
   char **words; // after the verb
   uint32_t word_count;
+  vec(const char *) machines, readers; // roles of a server
   bool is_sure;
   note_sink notes;
 } profile;
@@ -153,6 +157,16 @@ static vyre_status clear(const profile *p, store *s, vyre_error *error) {
   return VYRE_OK;
 }
 
+static vyre_status sync_with(const profile *p, store *s, vyre_error *error) {
+  return profile_sync(p->cli, s, p->words[0], error);
+}
+
+static vyre_status prepare_server(const profile *p, store *s, vyre_error *error) {
+  (void)s; // the administrator's own evidence has nothing to do with it
+  return profile_server(p->cli, p->words[0], p->machines.at, (uint32_t)p->machines.count,
+                        p->readers.at, (uint32_t)p->readers.count, error);
+}
+
 typedef struct verb {
   const char *name;
   uint32_t fewest, most; // words after it
@@ -166,6 +180,9 @@ static const verb verbs[] = {
     {"import", 1, UINT32_MAX, "vyre profile import FILE ...", import_from},
     {"merge", 2, UINT32_MAX, "vyre profile merge OUT FILE ...", merge_into},
     {"clear", 0, 0, "vyre profile clear [--yes]", clear},
+    {"sync", 1, 1, "vyre profile sync postgresql://ROLE@HOST/DATABASE", sync_with},
+    {"server", 1, 1, "vyre profile server postgresql://ADMIN@HOST/DATABASE [--machine ROLE]",
+     prepare_server},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
@@ -179,17 +196,18 @@ static const verb *find_verb(const cli *c, const char *name) {
     cli_usage(c, "a profile cannot be `%s`. Fix: did you mean `vyre profile %s`?", name, n.best);
   else
     cli_usage(c,
-              "a profile cannot be `%s`. Fix: it can be shown, exported, imported, merged and "
-              "cleared; see `vyre help profile`",
+              "a profile cannot be `%s`. Fix: it can be shown, exported, imported, merged, "
+              "synced and cleared; see `vyre help profile`",
               name);
   return NULL;
 }
 
 static int run_verb(profile *p, const verb *v) {
   vyre_error error;
-  store *s;
+  store *s = NULL;
   store_options options = {.path = v->run == merge_into ? p->words[0] : NULL};
-  vyre_status status = store_open(&options, &p->notes, &s, &error);
+  vyre_status status =
+      v->run == prepare_server ? VYRE_OK : store_open(&options, &p->notes, &s, &error);
   if (status == VYRE_OK) status = v->run(p, s, &error);
   store_close(s);
   return status == VYRE_OK ? EXIT_FINE : cli_error(p->cli, &error);
@@ -204,6 +222,10 @@ static int run(cli *c, int argc, char **argv) {
   for (int letter; ok && (letter = args_next(&a)) != ARGS_END;) {
     if (letter == 'y')
       p.is_sure = true;
+    else if (letter == 'm')
+      ok = vec_push(&p.machines, a.value);
+    else if (letter == 'r')
+      ok = vec_push(&p.readers, a.value);
     else
       ok = letter == ARGS_WORD && vec_push(&words, a.value);
   }
@@ -216,10 +238,15 @@ static int run(cli *c, int argc, char **argv) {
     if (v && (p.word_count < v->fewest || p.word_count > v->most))
       cli_usage(c, "`vyre profile %s` got %u words. Fix: run `%s`", v->name, p.word_count,
                 v->usage);
+    else if (v && v->run != prepare_server && p.machines.count + p.readers.count)
+      cli_usage(c, "roles are made by `vyre profile server` alone. Fix: leave out --machine and "
+                   "--reader");
     else if (v)
       code = run_verb(&p, v);
   }
   vec_free(&words);
+  vec_free(&p.machines);
+  vec_free(&p.readers);
   return code;
 }
 
@@ -230,6 +257,8 @@ const command profile_command = {
     "       vyre profile import FILE ...\n"
     "       vyre profile merge OUT FILE ...\n"
     "       vyre profile clear [--yes]\n"
+    "       vyre profile sync postgresql://ROLE@HOST/DATABASE\n"
+    "       vyre profile server postgresql://ADMIN@HOST/DATABASE [--machine ROLE] [--reader ROLE]\n"
     "\n"
     "Every dispatch of the runtime is measured, and what was measured is kept in evidence.db in\n"
     "the state directory (VYRE_HOME, XDG_STATE_HOME or ~/.local/state/vyre).\n"
@@ -241,14 +270,22 @@ const command profile_command = {
     "  merge     join exported files into OUT, without touching this machine's evidence\n"
     "  clear     forget everything; decisions (pgo.toml, tuner files) stay\n"
     "\n"
-    "What another machine measured is kept apart and never used for a decision here.\n"
+    "  sync      send what is new to the server of a fleet, and get what machines of this kind\n"
+    "            measured; VYRE_FLEET=postgresql://... makes runtimes do it in the background\n"
+    "  server    make or migrate what such a server needs, and roles for machines and readers\n"
+    "\n"
+    "What another machine measured is kept apart; it says what to try first, and decides nothing.\n"
     "\n"
     "options:\n"
-    "  -y, --yes   clear without asking, at a terminal\n"
-    "      --json  the same as JSON\n"
+    "  -y, --yes           clear without asking, at a terminal\n"
+    "  -m, --machine ROLE  a role that may write its own rows; as often as needed\n"
+    "  -r, --reader ROLE   a role that may only read\n"
+    "      --json          the same as JSON\n"
     "\n"
     "examples:\n"
     "  vyre profile show saxpy\n"
     "  vyre profile export evidence-of-today.db\n"
-    "  vyre profile merge fleet.db host1.db host2.db host3.db\n",
+    "  vyre profile merge fleet.db host1.db host2.db host3.db\n"
+    "  vyre profile server postgresql://postgres@db/fleet --machine node1 --machine node2\n"
+    "  vyre profile sync postgresql://node1@db/fleet\n",
     run};

@@ -2,54 +2,10 @@
 //
 // Reading from the store: what this machine measured, and the lines for people.
 #include "base/error.h"
-#include "profile/store_db.h"
+#include "profile/store_query.h"
 
 #include <stdio.h>
 #include <string.h>
-
-// Visits each row of a bound statement and makes it ready again. `row` returns false to stop.
-static int each_row(sqlite3_stmt *q, bool (*row)(sqlite3_stmt *q, void *context), void *context) {
-  int code;
-  while ((code = sqlite3_step(q)) == SQLITE_ROW)
-    if (!row(q, context)) break;
-  sqlite3_reset(q);
-  return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
-}
-
-typedef struct query {
-  store *s;
-  store_sql sql;
-  void (*bind)(sqlite3_stmt *q, const void *key);
-  const void *key;
-  bool (*row)(sqlite3_stmt *q, void *context);
-  void *context;
-} query;
-
-static int run_query(const query *a) {
-  int code = SQLITE_CORRUPT;
-  sqlite3_stmt *q = a->s->db ? store_prepare(a->s, a->sql, &code) : NULL;
-  if (!q) return code;
-  // This machine's id is the first parameter of every statement that has one.
-  if (sqlite3_bind_parameter_count(q)) store_bind_text(q, 1, a->s->machine);
-  if (a->bind) a->bind(q, a->key);
-  return each_row(q, a->row, a->context);
-}
-
-// Whether memory ran out while rows were copied is known to the caller, not to SQLite.
-static vyre_status read_rows(const query *a, vyre_error *error) {
-  store_lock(a->s);
-  int code = run_query(a);
-  // The faulty file is set aside; an empty one has no rows.
-  if (store_is_corrupt(code) && !a->s->read_only) code = store_recover(a->s, error);
-  vyre_status status = code == SQLITE_OK ? VYRE_OK : store_fail(a->s, code, "read", error);
-  store_unlock(a->s);
-  return status;
-}
-
-static char *copy_column(arena *memory, sqlite3_stmt *q, int at) {
-  const char *text = store_column_text(q, at);
-  return arena_copy_string(memory, text, strlen(text));
-}
 
 // ---- regions -----------------------------------------------------------------------------------
 
@@ -79,72 +35,18 @@ static bool merge_region(sqlite3_stmt *q, void *context) {
 vyre_status store_load_regions(store *s, const char *device, uint32_t limit, hints *into,
                                vyre_error *error) {
   region_key key = {device, limit};
-  return read_rows(&(query){s, STORE_SQL_LOAD_REGIONS, bind_region, &key, merge_region, into},
-                   error);
+  return store_read_rows(
+      &(store_query){s, STORE_SQL_LOAD_REGIONS, bind_region, &key, merge_region, into}, error);
 }
 
 // ---- samples -----------------------------------------------------------------------------------
 
-static void read_samples(sqlite3_stmt *q, store_samples *out) {
-  out->count = store_column_u64(q, 0);
-  out->min_ns = store_column_u64(q, 2);
-  store_read_recent(q, 3, out);
-  out->date = sqlite3_column_int64(q, 4);
-}
-
-typedef struct collecting {
-  arena *memory;
-  size_t row_bytes;
-  char *rows;
-  uint32_t count, capacity;
-  bool out_of_memory;
-  bool (*fill)(sqlite3_stmt *q, arena *memory, void *row);
-} collecting;
-
-static bool collect(sqlite3_stmt *q, void *context) {
-  collecting *c = context;
-  if (c->count == c->capacity) {
-    uint32_t grown = c->capacity ? c->capacity * 2 : 8;
-    char *rows = arena_alloc_array(c->memory, grown, c->row_bytes);
-    c->out_of_memory = !rows;
-    if (!rows) return false;
-    if (c->count) memcpy(rows, c->rows, c->count * c->row_bytes);
-    c->rows = rows;
-    c->capacity = grown;
-  }
-  c->out_of_memory = !c->fill(q, c->memory, c->rows + c->count * c->row_bytes);
-  if (!c->out_of_memory) c->count++;
-  return !c->out_of_memory;
-}
-
-static vyre_status collect_rows(store *s, store_sql sql, void (*bind)(sqlite3_stmt *, const void *),
-                                const void *key, collecting *c, void **rows, uint32_t *count,
-                                vyre_error *error) {
-  vyre_status status = read_rows(&(query){s, sql, bind, key, collect, c}, error);
-  if (status == VYRE_OK && c->out_of_memory) status = error_out_of_memory(error);
-  *rows = c->rows;
-  *count = status == VYRE_OK ? c->count : 0;
-  return status;
-}
-
-static void bind_fingerprint(sqlite3_stmt *q, const void *key) {
-  store_bind_blob(q, 2, key, STORE_FINGERPRINT);
-}
-
-static bool fill_latency(sqlite3_stmt *q, arena *memory, void *row) {
-  store_latency_row *r = row;
-  read_samples(q, &r->samples);
-  r->size_class = (uint32_t)store_column_u64(q, 6);
-  return (r->device = copy_column(memory, q, 5)) && (r->work = copy_column(memory, q, 7)) &&
-         (r->variant = copy_column(memory, q, 8)) && (r->build = copy_column(memory, q, 9));
-}
-
 vyre_status store_load_latencies(store *s, const uint8_t *fingerprint, arena *memory,
                                  store_latency_row **rows, uint32_t *count, vyre_error *error) {
-  collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_latency};
+  store_collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = store_fill_latency};
   void *found;
-  vyre_status status = collect_rows(s, STORE_SQL_LOAD_LATENCIES, bind_fingerprint, fingerprint, &c,
-                                    &found, count, error);
+  vyre_status status = store_collect_rows(s, STORE_SQL_LOAD_LATENCIES, store_bind_fingerprint,
+                                          fingerprint, &c, &found, count, error);
   *rows = found;
   return status;
 }
@@ -153,21 +55,21 @@ static bool fill_decision(sqlite3_stmt *q, arena *memory, void *row) {
   store_decision_row *r = row;
   const char **texts[] = {&r->work, &r->op, &r->device, &r->variant, &r->build, &r->reason};
   for (int i = 0; i < 6; i++)
-    if (!(*texts[i] = copy_column(memory, q, 1 + i))) return false;
+    if (!(*texts[i] = store_copy_column(memory, q, 1 + i))) return false;
   r->size_class = (uint32_t)store_column_u64(q, 0);
   r->samples = store_column_u64(q, 7);
   r->mean_ns = store_column_u64(q, 8);
   r->spread_ns = store_column_u64(q, 9);
   r->date = sqlite3_column_int64(q, 11);
-  return (r->others = copy_column(memory, q, 10)) != NULL;
+  return (r->others = store_copy_column(memory, q, 10)) != NULL;
 }
 
 vyre_status store_load_decisions(store *s, const uint8_t *fingerprint, arena *memory,
                                  store_decision_row **rows, uint32_t *count, vyre_error *error) {
-  collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_decision};
+  store_collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_decision};
   void *found;
-  vyre_status status = collect_rows(s, STORE_SQL_LOAD_DECISIONS, bind_fingerprint, fingerprint, &c,
-                                    &found, count, error);
+  vyre_status status = store_collect_rows(s, STORE_SQL_LOAD_DECISIONS, store_bind_fingerprint,
+                                          fingerprint, &c, &found, count, error);
   *rows = found;
   return status;
 }
@@ -185,7 +87,8 @@ static bool read_code(sqlite3_stmt *q, void *context) {
 vyre_status store_load_code(store *s, const uint8_t *hash, store_code_state *out,
                             vyre_error *error) {
   *out = (store_code_state){0};
-  return read_rows(&(query){s, STORE_SQL_LOAD_CODE, bind_fingerprint, hash, read_code, out}, error);
+  return store_read_rows(
+      &(store_query){s, STORE_SQL_LOAD_CODE, store_bind_fingerprint, hash, read_code, out}, error);
 }
 
 typedef struct wrong_visiting {
@@ -213,7 +116,8 @@ vyre_status store_visit_wrong(store *s, const char *op,
                               bool (*visit)(void *context, const store_wrong *wrong), void *context,
                               vyre_error *error) {
   wrong_visiting v = {visit, context};
-  return read_rows(&(query){s, STORE_SQL_LOAD_WRONG, bind_op, op, visit_wrong, &v}, error);
+  return store_read_rows(&(store_query){s, STORE_SQL_LOAD_WRONG, bind_op, op, visit_wrong, &v},
+                         error);
 }
 
 // ---- launch shapes -----------------------------------------------------------------------------
@@ -227,7 +131,7 @@ static void bind_tuning(sqlite3_stmt *q, const void *key) {
 static bool fill_tuning(sqlite3_stmt *q, arena *memory, void *row) {
   (void)memory;
   store_tuning_row *r = row;
-  read_samples(q, &r->samples);
+  store_read_samples(q, &r->samples);
   for (int i = 0; i < 3; i++) r->shape[i] = (uint32_t)store_column_u64(q, 5 + i);
   return true;
 }
@@ -235,10 +139,10 @@ static bool fill_tuning(sqlite3_stmt *q, arena *memory, void *row) {
 vyre_status store_load_tunings(store *s, const char *device, const char *key, arena *memory,
                                store_tuning_row **rows, uint32_t *count, vyre_error *error) {
   const char *keys[2] = {device, key};
-  collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_tuning};
+  store_collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_tuning};
   void *found;
   vyre_status status =
-      collect_rows(s, STORE_SQL_LOAD_TUNINGS, bind_tuning, keys, &c, &found, count, error);
+      store_collect_rows(s, STORE_SQL_LOAD_TUNINGS, bind_tuning, keys, &c, &found, count, error);
   *rows = found;
   return status;
 }
@@ -268,8 +172,9 @@ vyre_status store_load_speculation(store *s, const char *device, const uint8_t *
                                    store_speculation *out, vyre_error *error) {
   store_speculation key = {.device = device, .fingerprint = fingerprint};
   *out = (store_speculation){0};
-  return read_rows(
-      &(query){s, STORE_SQL_LOAD_SPECULATION, bind_speculation, &key, sum_speculation, out}, error);
+  return store_read_rows(
+      &(store_query){s, STORE_SQL_LOAD_SPECULATION, bind_speculation, &key, sum_speculation, out},
+      error);
 }
 
 typedef struct pass_reading {
@@ -287,13 +192,13 @@ static bool read_pass(sqlite3_stmt *q, void *context) {
   bool has_region = sqlite3_column_type(q, 1) != SQLITE_NULL;
   bool has_reason = sqlite3_column_type(q, 6) != SQLITE_NULL;
   uint64_t outcome = store_column_u64(q, 5);
-  pass_metric m = {.pass = copy_column(r->memory, q, 0),
-                   .region = has_region ? copy_column(r->memory, q, 1) : NULL,
+  pass_metric m = {.pass = store_copy_column(r->memory, q, 0),
+                   .region = has_region ? store_copy_column(r->memory, q, 1) : NULL,
                    .iteration = (uint32_t)store_column_u64(q, 2),
                    .ran = store_column_u64(q, 3) != 0,
                    .changed = store_column_u64(q, 4) != 0,
                    .outcome = outcome <= PASS_REVERTED ? (pass_outcome)outcome : PASS_UNCHANGED,
-                   .reason = has_reason ? copy_column(r->memory, q, 6) : NULL,
+                   .reason = has_reason ? store_copy_column(r->memory, q, 6) : NULL,
                    .runtime_ns = store_column_u64(q, 7),
                    .before = counts[0],
                    .after = counts[1]};
@@ -305,8 +210,9 @@ static bool read_pass(sqlite3_stmt *q, void *context) {
 vyre_status store_load_passes(store *s, const uint8_t *fingerprint, arena *memory, opt_report *out,
                               vyre_error *error) {
   pass_reading r = {memory, out, false};
-  vyre_status status = read_rows(
-      &(query){s, STORE_SQL_LOAD_PASSES, bind_fingerprint, fingerprint, read_pass, &r}, error);
+  vyre_status status = store_read_rows(
+      &(store_query){s, STORE_SQL_LOAD_PASSES, store_bind_fingerprint, fingerprint, read_pass, &r},
+      error);
   return status == VYRE_OK && r.out_of_memory ? error_out_of_memory(error) : status;
 }
 
@@ -318,8 +224,9 @@ static bool read_date(sqlite3_stmt *q, void *context) {
 vyre_status store_passes_date(store *s, const uint8_t *fingerprint, int64_t *date,
                               vyre_error *error) {
   *date = 0;
-  return read_rows(
-      &(query){s, STORE_SQL_PASSES_DATE, bind_fingerprint, fingerprint, read_date, date}, error);
+  return store_read_rows(&(store_query){s, STORE_SQL_PASSES_DATE, store_bind_fingerprint,
+                                        fingerprint, read_date, date},
+                         error);
 }
 
 // ---- for people --------------------------------------------------------------------------------
@@ -350,7 +257,7 @@ static bool visit_row(sqlite3_stmt *q, void *context) {
 vyre_status store_visit(store *s, bool (*visit)(void *context, const store_line *line),
                         void *context, vyre_error *error) {
   visiting v = {s->machine, visit, context};
-  return read_rows(&(query){s, STORE_SQL_VISIT, NULL, NULL, visit_row, &v}, error);
+  return store_read_rows(&(store_query){s, STORE_SQL_VISIT, NULL, NULL, visit_row, &v}, error);
 }
 
 static bool read_counts(sqlite3_stmt *q, void *context) {
@@ -366,5 +273,5 @@ static bool read_counts(sqlite3_stmt *q, void *context) {
 
 vyre_status store_count(store *s, store_counts *out, vyre_error *error) {
   *out = (store_counts){0};
-  return read_rows(&(query){s, STORE_SQL_COUNT, NULL, NULL, read_counts, out}, error);
+  return store_read_rows(&(store_query){s, STORE_SQL_COUNT, NULL, NULL, read_counts, out}, error);
 }
