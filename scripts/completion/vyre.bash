@@ -84,7 +84,7 @@ _vyre() {
   devices:*) mapfile -t COMPREPLY < <(compgen -W "$(vyre devices 2>/dev/null | sed -n 's/^\([a-z]*\):.*/\1/p')" -- "$word") ;;
   profile:*)
     if [ "$COMP_CWORD" -eq 2 ]; then
-      mapfile -t COMPREPLY < <(compgen -W "show export import merge clear" -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W "show export import merge clear sync server" -- "$word")
     else
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
     fi

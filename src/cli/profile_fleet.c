@@ -28,22 +28,27 @@ vyre_status profile_sync(const cli *c, store *s, const char *url, vyre_error *er
   static vyre_device devices[DEVICES];
   const char *names[DEVICES];
   char build[BUILD_TEXT], sent[SHOW_TEXT], got[SHOW_TEXT], wrong[SHOW_TEXT];
-  fleet_counts counts;
+  fleet_session session = {0};
+  fleet_got counts = {0};
+  uint64_t rows = 0;
   uint32_t count = find_devices(devices);
   for (uint32_t i = 0; i < count; i++) names[i] = devices[i].adapter;
   build_name(build);
-  fleet_request request = {.url = url, .devices = names, .device_count = count, .build = build};
-  vyre_status status = fleet_sync(s, &request, &counts, error);
+  fleet_wish wish = {.devices = names, .device_count = count, .build = build};
+  vyre_status status = fleet_begin(&session, s, url, NULL, error);
+  if (status == VYRE_OK) status = fleet_push(&session, &rows, error);
+  if (status == VYRE_OK) status = fleet_pull(&session, &wish, &counts, error);
+  fleet_end(&session);
   if (status != VYRE_OK) return status;
   if (c->json)
-    cli_json(json_pack("{s:I, s:I, s:I}", "pushed", (json_int_t)counts.pushed, "pulled",
-                       (json_int_t)counts.pulled, "wrong", (json_int_t)counts.quarantined));
+    cli_json(json_pack("{s:I, s:I, s:I}", "pushed", (json_int_t)rows, "pulled",
+                       (json_int_t)counts.latencies, "wrong", (json_int_t)counts.wrongs));
   else
     printf(
         "sent %s rows that the server did not have; got %s figures of machines of this kind, and "
         "%s codes that are wrong somewhere\n",
-        show_count(counts.pushed, sent), show_count(counts.pulled, got),
-        show_count(counts.quarantined, wrong));
+        show_count(rows, sent), show_count(counts.latencies, got),
+        show_count(counts.wrongs, wrong));
   return VYRE_OK;
 }
 
@@ -78,7 +83,7 @@ vyre_status profile_server(const cli *c, const char *url, const char *const *mac
                        .readers = readers,
                        .reader_count = reader_count};
   vyre_status status = fleet_find(&server, error);
-  if (status == VYRE_OK) status = server->open(url, &connection, error);
+  if (status == VYRE_OK) status = server->open(url, NULL, &connection, error);
   if (status == VYRE_OK)
     status = server->prepare(connection, &roles, tell_role, &t, &format, error);
   if (connection) server->close(connection);

@@ -28,40 +28,38 @@ vyre_status fleet_find(const fleet_server **out, vyre_error *error) {
 // So that a server that is far away, or a process that is killed, has something to show.
 enum { BATCH_ROWS = 20000 };
 
-typedef struct syncing {
-  store *s;
-  const fleet_request *request;
-  const fleet_server *server;
-  fleet_connection *connection;
-  char id[STORE_ID];
-  fleet_counts *counts;
-  arena memory;
-} syncing;
-
 // Rows are sorted by their numbers and wrong answers go first, so that after each batch it can be
 // said how far it got.
-static vyre_status push(syncing *y, vyre_error *error) {
+static vyre_status push(fleet_session *f, arena *memory, uint64_t *sent, vyre_error *error) {
   uint64_t after = 0;
   store_changes changes;
-  vyre_status status = y->server->pushed(y->connection, y->id, &after, error);
-  if (status == VYRE_OK) status = store_load_changes(y->s, after, &y->memory, &changes, error);
+  vyre_status status = f->server->pushed(f->connection, f->id, &after, error);
+  if (status == VYRE_OK) status = store_load_changes(f->s, after, memory, &changes, error);
   if (status != VYRE_OK || changes.sequence == after) return status;
   uint32_t done = 0;
   do {
     uint32_t left = changes.latency_count - done, count = left > BATCH_ROWS ? BATCH_ROWS : left;
     const fleet_latency *rows = changes.latencies + done;
-    fleet_batch batch = {.store = y->id,
+    fleet_batch batch = {.store = f->id,
                          .latencies = rows,
                          .latency_count = count,
                          .wrongs = changes.wrongs,
                          .wrong_count = done ? 0 : changes.wrong_count,
                          .sequence = count < left ? rows[count - 1].sequence : changes.sequence};
-    status = y->server->push(y->connection, &batch, error);
+    status = f->server->push(f->connection, &batch, error);
     if (status != VYRE_OK) return status;
-    y->counts->pushed += count + batch.wrong_count;
+    *sent += count + batch.wrong_count;
     done += count;
   } while (done < changes.latency_count);
   return VYRE_OK;
+}
+
+vyre_status fleet_push(fleet_session *f, uint64_t *rows, vyre_error *error) {
+  arena memory = ARENA_INIT;
+  *rows = 0;
+  vyre_status status = push(f, &memory, rows, error);
+  arena_free(&memory);
+  return status;
 }
 
 // ---- back ---------------------------------------------------------------------------------------
@@ -116,7 +114,52 @@ static bool take_wrong(void *context, const fleet_wrong *row) {
   return !p->out_of_memory;
 }
 
-// Until when each server was read is kept by a hash: addresses may hold passwords.
+// Transactions of the server end in another order than they begin: what came shortly before the
+// last time is read again, which changes nothing.
+static const int64_t OVERLAP_US = 600000000;
+
+static vyre_status pull(fleet_session *f, const fleet_wish *wish, pulling *p, vyre_error *error) {
+  int64_t until = 0, now = 0;
+  p->latencies = arena_alloc_array(p->memory, FLEET_PULL_LIMIT, sizeof *p->latencies);
+  p->wrongs = arena_alloc_array(p->memory, FLEET_PULL_LIMIT, sizeof *p->wrongs);
+  if (!p->latencies || !p->wrongs) return error_out_of_memory(error);
+  bool is_whole = !wish->fingerprint && !wish->only_wrong;
+  vyre_status status = is_whole ? store_pulled_until(f->s, f->name, &until, error) : VYRE_OK;
+  fleet_query query = {.store = f->id,
+                       .devices = wish->devices,
+                       .device_count = wish->device_count,
+                       .build = wish->build,
+                       .fingerprint = wish->fingerprint,
+                       .only_wrong = wish->only_wrong,
+                       .since_us = until > OVERLAP_US ? until - OVERLAP_US : 0,
+                       .limit = FLEET_PULL_LIMIT};
+  if (status == VYRE_OK)
+    status = f->server->pull(f->connection, &query, take_latency, take_wrong, p, &now, error);
+  if (status == VYRE_OK && p->out_of_memory) status = error_out_of_memory(error);
+  if (status != VYRE_OK) return status;
+  return store_keep_pulled(f->s,
+                           &(store_pulled){.latencies = p->latencies,
+                                           .wrongs = p->wrongs,
+                                           .latency_count = p->latency_count,
+                                           .wrong_count = p->wrong_count,
+                                           .server = is_whole ? f->name : NULL,
+                                           .until_us = now},
+                           error);
+}
+
+vyre_status fleet_pull(fleet_session *f, const fleet_wish *wish, fleet_got *got,
+                       vyre_error *error) {
+  arena memory = ARENA_INIT;
+  pulling p = {.memory = &memory};
+  vyre_status status = pull(f, wish, &p, error);
+  *got = (fleet_got){0};
+  if (status == VYRE_OK) *got = (fleet_got){p.latency_count, p.wrong_count};
+  arena_free(&memory);
+  return status;
+}
+
+// ---- a session ----------------------------------------------------------------------------------
+
 static void name_of(const char *url, char out[STORE_ID]) {
   uint8_t hash[HASH_BYTES];
   char hex[HASH_HEX];
@@ -128,55 +171,16 @@ static void name_of(const char *url, char out[STORE_ID]) {
   snprintf(out, STORE_ID, "%.32s", hex);
 }
 
-// Transactions of the server end in another order than they begin: what came shortly before the
-// last time is read again, which changes nothing.
-static const int64_t OVERLAP_US = 600000000;
-
-static vyre_status pull(syncing *y, vyre_error *error) {
-  const fleet_request *r = y->request;
-  char name[STORE_ID];
-  int64_t until = 0, now = 0;
-  pulling p = {.memory = &y->memory};
-  name_of(r->url, name);
-  p.latencies = arena_alloc_array(&y->memory, FLEET_PULL_LIMIT, sizeof *p.latencies);
-  p.wrongs = arena_alloc_array(&y->memory, FLEET_PULL_LIMIT, sizeof *p.wrongs);
-  if (!p.latencies || !p.wrongs) return error_out_of_memory(error);
-  vyre_status status = r->fingerprint ? VYRE_OK : store_pulled_until(y->s, name, &until, error);
-  fleet_query query = {.store = y->id,
-                       .devices = r->devices,
-                       .device_count = r->device_count,
-                       .build = r->build,
-                       .fingerprint = r->fingerprint,
-                       .since_us = until > OVERLAP_US ? until - OVERLAP_US : 0,
-                       .limit = FLEET_PULL_LIMIT};
-  if (status == VYRE_OK)
-    status = y->server->pull(y->connection, &query, take_latency, take_wrong, &p, &now, error);
-  if (status == VYRE_OK && p.out_of_memory) status = error_out_of_memory(error);
-  if (status == VYRE_OK)
-    status = store_keep_pulled(y->s,
-                               &(store_pulled){.latencies = p.latencies,
-                                               .wrongs = p.wrongs,
-                                               .latency_count = p.latency_count,
-                                               .wrong_count = p.wrong_count,
-                                               .server = r->fingerprint ? NULL : name,
-                                               .until_us = now},
-                               error);
-  if (status != VYRE_OK) return status;
-  y->counts->pulled += p.latency_count;
-  y->counts->quarantined += p.wrong_count;
-  return VYRE_OK;
+vyre_status fleet_begin(fleet_session *f, store *s, const char *url, const atomic_bool *stop,
+                        vyre_error *error) {
+  *f = (fleet_session){.s = s};
+  name_of(url, f->name);
+  vyre_status status = fleet_find(&f->server, error);
+  if (status == VYRE_OK) status = store_id(s, f->id, error);
+  return status == VYRE_OK ? f->server->open(url, stop, &f->connection, error) : status;
 }
 
-vyre_status fleet_sync(store *s, const fleet_request *request, fleet_counts *counts,
-                       vyre_error *error) {
-  syncing y = {.s = s, .request = request, .counts = counts, .memory = ARENA_INIT};
-  *counts = (fleet_counts){0};
-  vyre_status status = fleet_find(&y.server, error);
-  if (status == VYRE_OK) status = store_id(s, y.id, error);
-  if (status == VYRE_OK) status = y.server->open(request->url, &y.connection, error);
-  if (status == VYRE_OK && !request->no_push) status = push(&y, error);
-  if (status == VYRE_OK && !request->no_pull) status = pull(&y, error);
-  if (y.connection) y.server->close(y.connection);
-  arena_free(&y.memory);
-  return status;
+void fleet_end(fleet_session *f) {
+  if (f->connection) f->server->close(f->connection);
+  f->connection = NULL;
 }

@@ -11,6 +11,8 @@
 
 #include "profile/store_fleet.h"
 
+#include <stdatomic.h>
+
 #define FLEET_ENV           "VYRE_FLEET"
 #define FLEET_MODULE_FILE   "libvyre-postgres.so"
 #define FLEET_MODULE_SYMBOL "vyre_fleet_postgres"
@@ -27,10 +29,11 @@ typedef struct fleet_batch {
 
 typedef struct fleet_query {
   const char *store;          // whose rows are not wanted
-  const char *const *devices; // figures of these
+  const char *const *devices; // figures of these; of one program, none means any
   uint32_t device_count;
   const char *build;          // and of this build
-  const uint8_t *fingerprint; // of one program; NULL: of all
+  const uint8_t *fingerprint; // of one program, and no wrong answers; NULL: of all
+  bool only_wrong;            // wrong answers alone
   int64_t since_us;           // what came to the server later, by its clock
   uint32_t limit;             // at most so many figures, the latest first
 } fleet_query;
@@ -49,8 +52,12 @@ typedef bool (*fleet_take_wrong)(void *context, const fleet_wrong *row);
 
 typedef struct fleet_server {
   uint32_t version; // FLEET_VERSION: of this table
-  vyre_status (*open)(const char *url, fleet_connection **out, vyre_error *error);
+  // Gives up when *stop becomes true; `stop` may be NULL.
+  vyre_status (*open)(const char *url, const atomic_bool *stop, fleet_connection **out,
+                      vyre_error *error);
   void (*close)(fleet_connection *c); // NULL is fine
+  // From another thread: whoever waits for the server gets an error soon.
+  void (*interrupt)(fleet_connection *c);
   // Makes or migrates what the server needs; for its administrator. *format is what it had.
   vyre_status (*prepare)(fleet_connection *c, const fleet_roles *roles, fleet_told told,
                          void *context, uint32_t *format, vyre_error *error);
@@ -60,7 +67,7 @@ typedef struct fleet_server {
                         vyre_error *error);
   // All of the batch or nothing of it; pushing twice is pushing once.
   vyre_status (*push)(fleet_connection *c, const fleet_batch *batch, vyre_error *error);
-  // *now_us is the server's clock when it answered.
+  // *now_us is the server's clock when it answered; 0 of one program.
   vyre_status (*pull)(fleet_connection *c, const fleet_query *query, fleet_take_latency latency,
                       fleet_take_wrong wrong, void *context, int64_t *now_us, vyre_error *error);
 } fleet_server;
@@ -70,23 +77,36 @@ enum { FLEET_VERSION = 1, FLEET_FORMAT = 1, FLEET_PULL_LIMIT = 50000 };
 // The server's functions; opens the module.
 vyre_status fleet_find(const fleet_server **out, vyre_error *error);
 
-typedef struct fleet_counts {
-  uint64_t pushed;      // rows that were sent
-  uint64_t pulled;      // figures that came
-  uint64_t quarantined; // codes that were wrong elsewhere, of those
-} fleet_counts;
+// A store and a server that are connected. One thread, but for what is said.
+typedef struct fleet_session {
+  store *s;
+  const fleet_server *server;
+  fleet_connection *connection; // NULL: not connected
+  char id[STORE_ID];            // of the store
+  char name[STORE_ID];          // of the server: a hash, because addresses may hold passwords
+} fleet_session;
 
-typedef struct fleet_request {
-  const char *url;
-  const char *const *devices; // that this machine has
+// Opens the module and connects.
+vyre_status fleet_begin(fleet_session *f, store *s, const char *url, const atomic_bool *stop,
+                        vyre_error *error);
+void fleet_end(fleet_session *f); // also of one that was not begun but is zero
+
+// Sends what the server does not have. *rows counts it, as far as it got.
+vyre_status fleet_push(fleet_session *f, uint64_t *rows, vyre_error *error);
+
+typedef struct fleet_wish {
+  const char *const *devices; // that this machine has; of one program, none means any
   uint32_t device_count;
   const char *build;          // what it runs: see build_name
-  const uint8_t *fingerprint; // only what others know of one program; NULL: of all
-  bool no_push, no_pull;
-} fleet_request;
+  const uint8_t *fingerprint; // of one program; NULL: all that is new
+  bool only_wrong;            // all that was wrong anywhere, and nothing else
+} fleet_wish;
 
-// Connects, pushes what is new here, pulls what is new there.
-vyre_status fleet_sync(store *s, const fleet_request *request, fleet_counts *counts,
-                       vyre_error *error);
+typedef struct fleet_got {
+  uint64_t latencies, wrongs;
+} fleet_got;
+
+// Takes what others measured into the store.
+vyre_status fleet_pull(fleet_session *f, const fleet_wish *wish, fleet_got *got, vyre_error *error);
 
 #endif

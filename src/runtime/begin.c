@@ -184,6 +184,34 @@ void begin_revive(vyre_kernel *k, plan *p, double usual_ns, uint64_t dispatches)
   }
 }
 
+// ---- what others measured -----------------------------------------------------------------------
+
+static bool can_be_tried(const vyre_kernel *k, const store_latency_row *r) {
+  const vyre_runtime *rt = k->runtime;
+  char backend[VARIANT_TEXT], adapter[128];
+  variant_name name;
+  if (!variant_name_parse(r->variant, backend, &name) || name.constants) return false;
+  if (rt->backend[0] && strcmp(backend, rt->backend)) return false;
+  if (!strcmp(backend, rt->without) || !backend_find(backend)) return false;
+  if (!backend_is_contender(backend) && strcmp(backend, "cpu")) return false;
+  runtime_adapter(backend, adapter);
+  return !strcmp(adapter, r->device);
+}
+
+const store_latency_row *begin_lead(const vyre_kernel *k, const plan *p) {
+  const store_latency_row *best = NULL;
+  char build[BUILD_TEXT];
+  build_name(build);
+  for (uint32_t i = 0; i < k->fleet_count; i++) {
+    const store_latency_row *r = &k->fleet[i];
+    if (!is_of_bucket(r, p) || strcmp(r->build, build) || r->samples.count < FIGURE_ENOUGH)
+      continue;
+    if ((!best || median_of(&r->samples) < median_of(&best->samples)) && can_be_tried(k, r))
+      best = r;
+  }
+  return best;
+}
+
 // ---- what other sizes say -----------------------------------------------------------------------
 
 typedef struct prediction_row {

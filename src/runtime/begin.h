@@ -19,6 +19,9 @@ void begin_revive(vyre_kernel *k, plan *p, double usual_ns, uint64_t dispatches)
 // Whether earlier processes saw a variant of the backend (NULL: any) be faster in this bucket than
 // `usual_ns`.
 bool begin_has_hope(const vyre_kernel *k, const plan *p, const char *backend, double usual_ns);
+// What machines of this kind found fastest in this bucket, as a variant's name; NULL: nothing is
+// known that could be tried. In the background.
+const store_latency_row *begin_lead(const vyre_kernel *k, const plan *p);
 // Whether the routing table's words for the plan name this backend.
 bool begin_is_routed(const plan *p, const char *backend);
 

@@ -108,7 +108,11 @@ static void explain_plan(strbuf *s, plan *p) {
     strbuf_printf(s, "    %-44s %-12s %s\n", p->notes[i].name,
                   variant_reason_name(p->notes[i].reason), p->notes[i].detail);
   if (tuning_story(p)[0]) strbuf_printf(s, "  %s\n", tuning_story(p));
-  if (atomic_load(&p->state) == PLAN_LEARNED) explain_stages(s, p);
+  if (p->is_led)
+    strbuf_puts(s,
+                "  what machines of this kind found fastest won here too: the rest is put off\n");
+  else if (atomic_load(&p->state) == PLAN_LEARNED)
+    explain_stages(s, p);
   uint32_t first = p->decision_count > PLAN_DECISIONS ? p->decision_count - PLAN_DECISIONS : 0;
   for (uint32_t i = p->decision_count - 1; i > first; i--) {
     strbuf_puts(s, "  before that ");

@@ -12,6 +12,7 @@
 #include "runtime/resize.h"
 #include "runtime/review.h"
 #include "runtime/runtime.h"
+#include "runtime/sync.h"
 #include "runtime/submit.h"
 #include "runtime/sweep.h"
 #include "runtime/tuning.h"
@@ -435,6 +436,7 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
   find_inputs(k);
   pthread_mutex_init(&k->lock, NULL);
   evidence_load_kernel(k);
+  sync_kernel(k);
   pthread_mutex_lock(&rt->lock);
   k->next_in_runtime = rt->kernels;
   rt->kernels = k;

@@ -88,7 +88,11 @@ struct vyre_kernel {
   arena memory;
   opt_report earlier; // of the program's last compile, maybe in another process
   bool has_earlier;
-  bool has_looked; // for other backends' code that was compiled before
+  bool has_looked;          // for other backends' code that was compiled before
+  store_latency_row *fleet; // what machines of this kind measured; in `memory`
+  uint32_t fleet_count;
+  bool has_fleet;        // it was read
+  uint64_t fleet_number; // of the question that was asked for it
 };
 
 // Whether there is something to dispatch at all.

@@ -19,6 +19,7 @@
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 #include "runtime/shape.h"
+#include "runtime/sync.h"
 #include "runtime/tuning.h"
 
 #include <stdio.h>
@@ -34,8 +35,9 @@ typedef struct learn_job {
   variant *variants[PLAN_VARIANTS]; // number 0 is the first code's
   trial_candidate trials[PLAN_VARIANTS];
   uint32_t count;
-  uint64_t spent_ns; // on timing
-  double usual_ns;   // what a dispatch takes now
+  uint64_t spent_ns;  // on timing
+  double usual_ns;    // what a dispatch takes now
+  const variant *led; // by what others found fastest; NULL: by nothing
 } learn_job;
 
 // Timing ends after this long with what there is, but not before each has its samples.
@@ -99,6 +101,29 @@ static void add_routed(learn_job *j) {
     add_variant(j, plan_variant(j->kernel, j->plan, made, name.shape));
 }
 
+// What machines of this kind found fastest stands in for all that is not known here yet. Who says
+// when to learn wants all of it.
+static bool add_led(learn_job *j) {
+  char backend[VARIANT_TEXT];
+  variant_name name;
+  code *made;
+  const store_latency_row *lead = begin_lead(j->kernel, j->plan);
+  if (!lead || j->kernel->runtime->options.learn_after || j->kernel->runtime->tune_mode == TUNE_ON)
+    return false;
+  if (!variant_name_parse(lead->variant, backend, &name)) return false;
+  code_request request = {.configuration = name.configuration,
+                          .backend = backend,
+                          .tier = name.tier,
+                          .passes = name.passes};
+  if (code_make(j->kernel, &request, &made, NULL) != VYRE_OK) return false;
+  variant *v = plan_variant(j->kernel, j->plan, made, name.shape);
+  if (v == j->variants[0]) return false; // they had nothing better than what everybody begins with
+  add_variant(j, v);
+  j->led = v;
+  if (v) j->plan->was_led = true;
+  return v != NULL;
+}
+
 // All of them, or those that were decided for or fast before.
 static void add_backends(learn_job *j, const char *usual, bool only_known) {
   vyre_runtime *rt = j->kernel->runtime;
@@ -134,6 +159,8 @@ static bool gather(learn_job *j, code *first) {
   add_variant(j, plan_variant(j->kernel, j->plan, first, NULL));
   if (!j->count) return false;
   add_present(j);
+  j->led = NULL;
+  if ((j->stages & STAGE_PASSES) && !j->plan->was_led && add_led(j)) return true;
   if (j->stages & STAGE_PASSES)
     for (int i = PASSES_NONE; i < PASSES_COUNT; i++) add_code(j, first->backend, (variant_passes)i);
   if (rt->backend[0]) return true; // the caller chose the backend
@@ -418,6 +445,7 @@ static bool learn(learn_job *j) {
   vyre_kernel *k = j->kernel;
   code *first;
   evidence_gather(k); // selection goes by what was recorded up to now
+  sync_await(k);
   bool ok = kernel_first(k, &first, NULL) == VYRE_OK &&
             capture_answer(&j->inputs, first->executable, NULL, NULL) == VYRE_OK &&
             capture_keep(&j->inputs, &j->expected);
@@ -426,6 +454,10 @@ static bool learn(learn_job *j) {
     best = atomic_load(&j->plan->current); // nothing else is new
   else if (ok && gather(j, first))
     best = decide(j);
+  if (best && j->led && best != j->led) { // others were wrong about this machine: all is tried
+    j->count = 0;
+    best = gather(j, first) ? decide(j) : NULL;
+  }
   if (best && j->stages != STAGE_TUNABLES) try_shapes(j, best);
   if (best && (j->stages & STAGE_TUNABLES) && !tuning_is_over(k, j->plan)) try_tunables(j);
   capture_output_fini(&j->expected);
@@ -437,6 +469,8 @@ static void set_state(learn_job *j, plan_state state, variant_reason reason) {
   pthread_mutex_lock(&j->kernel->lock);
   bool is_searching = !tuning_is_over(j->kernel, p);
   p->stages |= j->stages & ~(is_searching ? (unsigned)STAGE_TUNABLES : 0);
+  p->is_led = j->led != NULL;
+  if (p->is_led) p->stages |= STAGE_SHAPES | STAGE_BACKENDS;
   p->wanted = 0;
   if (reason != REASON_NONE) plan_adopt(p, atomic_load(&p->current), reason, NULL);
   pthread_mutex_unlock(&j->kernel->lock);

@@ -108,6 +108,8 @@ typedef struct plan {
   plan_decision decisions[PLAN_DECISIONS]; // the latest is number decision_count - 1, modulo
   uint32_t decision_count, decisions_kept;
   bool is_revived;         // what earlier processes saw be faster is among the variants
+  bool is_led;             // what others found fastest won here: the rest is put off
+  bool was_led;            // what others found fastest was tried
   bool is_known;           // it began with what other buckets know: their codes are there
   const char *tune_reason; // of the launch shape; NULL: none was looked for
   struct tuning *tuning;   // over what the program declares to be tunable; NULL: not begun

@@ -62,6 +62,12 @@ static variant *better_than(const plan *p, variant *current, bool has_changed) {
   return best;
 }
 
+// The word of others holds no longer: all is tried here, when that is worth it.
+static void end_lead(plan *p) {
+  p->is_led = false;
+  p->stages &= ~(unsigned)(STAGE_PASSES | STAGE_SHAPES | STAGE_BACKENDS);
+}
+
 static bool choose(plan *p, bool has_changed) {
   variant *current = atomic_load(&p->current);
   if (current->figure.count < FIGURE_ENOUGH) return false;
@@ -73,6 +79,7 @@ static bool choose(plan *p, bool has_changed) {
               figure_expected_ns(&current->figure) / 1000);
   plan_adopt(p, best, has_changed ? REASON_CHANGED : REASON_FASTER, detail);
   for (uint32_t i = 0; i < atomic_load(&p->variant_count); i++) p->variants[i]->next_explore_ns = 0;
+  if (p->is_led) end_lead(p);
   return true;
 }
 
@@ -154,13 +161,17 @@ static bool has_foreign_code(const vyre_kernel *k) {
 // A stage is asked for when its cost is a small part of the time that the plan has been used, which
 // is the best guess of how long it will be.
 static void want_stage(vyre_kernel *k, plan *p) {
-  enum { RUNS_OF_PASSES = 24, RUNS_OF_SHAPES = 80 };
+  enum { RUNS_OF_PASSES = 24, RUNS_OF_SHAPES = 80, LED_PATIENCE = 8 };
   // Compiling this CPU's codes, or looking them up when another bucket has compiled them.
   const double LOOK_NS = 2e6, COMPILE_NS = p->is_known ? LOOK_NS : 2e7;
   const variant *current = atomic_load(&p->current);
   double usual = figure_expected_ns(&current->figure), total = (double)plan_total_ns(p);
   double allowed = total / LEARN_SHARE - (double)p->learned_ns;
   if (usual <= 0 || p->wanted) return;
+  if (p->is_led) {
+    if (LED_PATIENCE * (COMPILE_NS + RUNS_OF_PASSES * usual) > allowed) return;
+    end_lead(p);
+  }
   unsigned stage = 0;
   if (!(p->stages & STAGE_PASSES)) {
     double cost = COMPILE_NS + RUNS_OF_PASSES * usual;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/runtime.h"
+#include "runtime/sync.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -171,6 +172,7 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
           rt, NOTICE_NO_THREAD,
           "no background thread could be started: programs stay with their first variant");
   }
+  sync_open(rt);
   if (!rt->hints) {
     vyre_runtime_free(rt);
     return error_out_of_memory(error);
@@ -190,6 +192,7 @@ void vyre_runtime_free(vyre_runtime *rt) {
   FPENV_SCOPE;
   if (!rt || runtime_check(rt, NULL) != VYRE_OK) return; // it is the parent's
   worker_free(rt->submitter); // what waits for its turn completes with an error
+  sync_close(rt);
   worker_free(rt->worker);
   rt->worker = NULL;
   while (rt->kernels) vyre_kernel_free(rt->kernels);

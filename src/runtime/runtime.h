@@ -21,7 +21,8 @@ struct vyre_runtime {
   pthread_cond_t submit_done;
   worker *submitter; // made by the first submit
   evidence evidence;
-  pthread_mutex_t files; // of the two tables and their files
+  struct sync_state *sync; // with the server of a fleet; NULL: there is none
+  pthread_mutex_t files;   // of the two tables and their files
   route_table *routes;
   tune_mode tune_mode;
   pthread_mutex_t lock; // of the lists and the notices

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "profile/postgres/connection.h"
 
+#include "base/clock.h"
 #include "base/environment.h"
 #include "base/error.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 // ---- what it says
 // ---------------------------------------------------------------------------------
@@ -60,8 +63,7 @@ static bool is_encrypted(const char *mode) {
 
 // libpq's own default falls back to a connection that everybody on the way can read. *mode is what
 // is to be added to the address; NULL: nothing.
-static vyre_status check_address(const char *url, const char **mode, bool *has_limit,
-                                 vyre_error *error) {
+static vyre_status check_address(const char *url, const char **mode, vyre_error *error) {
   char *why = NULL;
   PQconninfoOption *all = PQconninfoParse(url, &why);
   vyre_status status = VYRE_OK;
@@ -79,7 +81,6 @@ static vyre_status check_address(const char *url, const char **mode, bool *has_l
   const char *host = option(all, "host"), *address = option(all, "hostaddr");
   const char *given = option(all, "sslmode"), *set = environment_get("PGSSLMODE");
   const char *wanted = given ? given : set;
-  *has_limit = option(all, "connect_timeout") || environment_get("PGCONNECT_TIMEOUT");
   if (!are_local(host) || !are_local(address)) {
     if (!wanted)
       *mode = "verify-full";
@@ -95,50 +96,67 @@ static vyre_status check_address(const char *url, const char **mode, bool *has_l
 
 // ---- making it ----------------------------------------------------------------------------------
 
-vyre_status connection_open(const char *url, fleet_connection **out, vyre_error *error) {
-  const char *mode;
-  bool has_limit = false;
+// In steps, so that a process that ends does not wait for a server that does not answer.
+static PGconn *connect_until(const char *const *names, const char *const *values,
+                             const atomic_bool *stop, uint64_t limit_ns) {
+  enum { STEP_MS = 50 };
+  uint64_t begun = clock_now_ns();
+  PGconn *server = PQconnectStartParams(names, values, 1);
+  PostgresPollingStatusType want = PGRES_POLLING_WRITING;
+  while (server && PQstatus(server) != CONNECTION_BAD && want != PGRES_POLLING_OK &&
+         want != PGRES_POLLING_FAILED) {
+    struct pollfd wait = {.fd = PQsocket(server),
+                          .events = want == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+    if ((stop && atomic_load(stop)) || clock_now_ns() - begun > limit_ns) break;
+    int ready = poll(&wait, 1, STEP_MS);
+    if (ready > 0) want = PQconnectPoll(server);
+    if (ready < 0 && errno != EINTR) break;
+  }
+  return server;
+}
+
+static vyre_status unreachable(const PGconn *server, bool is_verified, vyre_error *error) {
   char why[300];
+  one_line(server ? PQerrorMessage(server) : "out of memory", why, sizeof why);
+  return error_set(
+      error, VYRE_ERROR_IO,
+      "cannot reach the fleet's server: %s. Fix: check the address, the network and the "
+      "role%s; nothing that was measured is lost",
+      why[0] ? why : "it does not answer",
+      is_verified ? ", and that ~/.postgresql/root.crt has the server's authority" : "");
+}
+
+vyre_status connection_open(const char *url, const atomic_bool *stop, fleet_connection **out,
+                            vyre_error *error) {
+  const uint64_t LIMIT_NS = 5000000000;
+  const char *mode;
   *out = NULL;
-  vyre_status status = check_address(url, &mode, &has_limit, error);
+  vyre_status status = check_address(url, &mode, error);
   if (status != VYRE_OK) return status;
   fleet_connection *c = calloc(1, sizeof *c);
   if (!c) return error_out_of_memory(error);
-  // Later ones win: what the address says about them stays.
-  const char *names[8] = {"application_name", "tcp_user_timeout", "dbname"};
-  const char *values[8] = {"vyre", "10000", url};
-  int count = 3;
-  if (!has_limit) {
-    names[count] = "connect_timeout";
-    values[count++] = "5";
-  }
-  if (mode) {
-    names[count] = "sslmode";
-    values[count++] = mode;
-  }
-  c->server = PQconnectdbParams(names, values, 1);
-  if (!c->server || PQstatus(c->server) != CONNECTION_OK) {
-    one_line(c->server ? PQerrorMessage(c->server) : "out of memory", why, sizeof why);
-    status =
-        error_set(error, VYRE_ERROR_IO,
-                  "cannot reach the fleet's server: %s. Fix: check the address, the network and "
-                  "the role%s; nothing that was measured is lost",
-                  why, mode ? ", and that ~/.postgresql/root.crt has the server's authority" : "");
+  // Later ones win: what the address says about the first two stays.
+  const char *names[] = {"application_name", "tcp_user_timeout", "dbname", mode ? "sslmode" : NULL,
+                         NULL};
+  const char *values[] = {"vyre", "10000", url, mode, NULL};
+  c->server = connect_until(names, values, stop, LIMIT_NS);
+  if (!c->server || PQstatus(c->server) != CONNECTION_OK)
+    status = unreachable(c->server, mode != NULL, error);
+  else // nobody waits longer for a server than that, and names mean what they say
+    status = connection_run(c,
+                            "SET statement_timeout = '60s'; SET lock_timeout = '20s'; "
+                            "SET client_min_messages = warning; SET client_encoding = 'UTF8'; "
+                            "SET search_path = pg_catalog, pg_temp",
+                            "set up", error);
+  if (status == VYRE_OK)
+    *out = c;
+  else
     connection_close(c);
-    return status;
-  }
-  *out = c;
-  // Nobody waits longer for a server than that, and names mean what they say.
-  status = connection_run(c,
-                          "SET statement_timeout = '60s'; SET lock_timeout = '20s'; "
-                          "SET client_min_messages = warning; SET client_encoding = 'UTF8'; "
-                          "SET search_path = pg_catalog, pg_temp",
-                          "set up", error);
-  if (status != VYRE_OK) {
-    connection_close(c);
-    *out = NULL;
-  }
   return status;
+}
+
+void connection_interrupt(fleet_connection *c) {
+  (void)shutdown(PQsocket(c->server), SHUT_RDWR);
 }
 
 void connection_close(fleet_connection *c) {
@@ -180,15 +198,18 @@ vyre_status connection_run(fleet_connection *c, const char *sql, const char *wha
   return VYRE_OK;
 }
 
+vyre_status connection_take(fleet_connection *c, PGresult *result, const char *what, PGresult **out,
+                            vyre_error *error) {
+  ExecStatusType kind = PQresultStatus(result);
+  *out = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK ? result : NULL;
+  return *out ? VYRE_OK : connection_fail(c, result, what, error);
+}
+
 vyre_status connection_ask(fleet_connection *c, const char *sql, int count,
                            const char *const *values, const char *what, PGresult **out,
                            vyre_error *error) {
-  *out = PQexecParams(c->server, sql, count, NULL, values, NULL, NULL, 0);
-  if (PQresultStatus(*out) == PGRES_TUPLES_OK || PQresultStatus(*out) == PGRES_COMMAND_OK)
-    return VYRE_OK;
-  PGresult *failed = *out;
-  *out = NULL;
-  return connection_fail(c, failed, what, error);
+  PGresult *result = PQexecParams(c->server, sql, count, NULL, values, NULL, NULL, 0);
+  return connection_take(c, result, what, out, error);
 }
 
 vyre_status connection_check(fleet_connection *c, vyre_error *error) {

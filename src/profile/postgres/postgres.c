@@ -285,7 +285,8 @@ static vyre_status push(fleet_connection *c, const fleet_batch *batch, vyre_erro
 #define KEY "fingerprint, device, build, op, work, variant, size_class"
 
 static const char figures_of_program[] =
-    FIGURE " WHERE fingerprint = $5::bytea AND device = ANY($1::text[]) AND build = $2"
+    FIGURE " WHERE fingerprint = $5::bytea AND build = $2"
+           " AND (cardinality($1::text[]) = 0 OR device = ANY($1::text[]))"
            " AND store <> $3 GROUP BY " KEY " ORDER BY 9 LIMIT $4::bigint";
 static const char figures_since[] =
     FIGURE " JOIN (SELECT " KEY ", max(received) AS latest FROM vyre.latency"
@@ -367,34 +368,68 @@ static void hex_of(const uint8_t *hash, char out[2 * STORE_FINGERPRINT + 3]) {
   for (int i = 0; i < STORE_FINGERPRINT; i++) snprintf(out + 2 + 2 * i, 3, "%02x", hash[i]);
 }
 
-static vyre_status pull(fleet_connection *c, const fleet_query *query, fleet_take_latency latency,
-                        fleet_take_wrong wrong, void *context, int64_t *now_us, vyre_error *error) {
-  char limit[16], last[2 * STORE_FINGERPRINT + 3], since[24];
+// What is asked again and again is planned once.
+static vyre_status ask_program(fleet_connection *c, const char *const values[5], PGresult **out,
+                               vyre_error *error) {
+  static const char what[] = "tell what it knows", name[] = "figures_of_program";
   PGresult *r;
+  if (!c->is_prepared) {
+    vyre_status status = connection_take(c, PQprepare(c->server, name, figures_of_program, 5, NULL),
+                                         what, &r, error);
+    if (status != VYRE_OK) return status;
+    PQclear(r);
+    c->is_prepared = true;
+  }
+  r = PQexecPrepared(c->server, name, 5, values, NULL, NULL, 0);
+  return connection_take(c, r, what, out, error);
+}
+
+static vyre_status pull_latencies(fleet_connection *c, const fleet_query *query,
+                                  fleet_take_latency take, void *context, vyre_error *error) {
+  char limit[16], last[2 * STORE_FINGERPRINT + 3];
+  PGresult *r;
+  char *devices = array_of(query->devices, query->device_count);
+  if (!devices) return error_out_of_memory(error);
   snprintf(limit, sizeof limit, "%u", query->limit);
-  snprintf(since, sizeof since, "%" PRId64, query->since_us);
   if (query->fingerprint)
     hex_of(query->fingerprint, last);
   else
-    snprintf(last, sizeof last, "%s", since);
-  char *devices = array_of(query->devices, query->device_count);
-  if (!devices) return error_out_of_memory(error);
+    snprintf(last, sizeof last, "%" PRId64, query->since_us);
   const char *values[] = {devices, query->build, query->store, limit, last};
-  const char *wrong_values[] = {since, limit};
-  vyre_status status = connection_check(c, error);
-  if (status == VYRE_OK) status = get_now(c, now_us, error);
-  if (status == VYRE_OK)
-    status = connection_ask(c, query->fingerprint ? figures_of_program : figures_since, 5, values,
-                            "tell what it knows", &r, error);
+  vyre_status status = query->fingerprint ? ask_program(c, values, &r, error)
+                                          : connection_ask(c, figures_since, 5, values,
+                                                           "tell what it knows", &r, error);
   free(devices);
   if (status != VYRE_OK) return status;
-  give_latencies(r, latency, context);
-  PQclear(r);
-  status = connection_ask(c, wrongs_since, 2, wrong_values, "tell what was wrong", &r, error);
-  if (status != VYRE_OK) return status;
-  give_wrongs(r, wrong, context);
+  give_latencies(r, take, context);
   PQclear(r);
   return VYRE_OK;
+}
+
+static vyre_status pull_wrongs(fleet_connection *c, const fleet_query *query, fleet_take_wrong take,
+                               void *context, vyre_error *error) {
+  char limit[16], since[24];
+  PGresult *r;
+  snprintf(limit, sizeof limit, "%u", query->limit);
+  snprintf(since, sizeof since, "%" PRId64, query->since_us);
+  const char *values[] = {since, limit};
+  vyre_status status = connection_ask(c, wrongs_since, 2, values, "tell what was wrong", &r, error);
+  if (status != VYRE_OK) return status;
+  give_wrongs(r, take, context);
+  PQclear(r);
+  return VYRE_OK;
+}
+
+static vyre_status pull(fleet_connection *c, const fleet_query *query, fleet_take_latency latency,
+                        fleet_take_wrong wrong, void *context, int64_t *now_us, vyre_error *error) {
+  *now_us = 0;
+  vyre_status status = connection_check(c, error);
+  if (status == VYRE_OK && !query->fingerprint) status = get_now(c, now_us, error);
+  if (status == VYRE_OK && !query->only_wrong)
+    status = pull_latencies(c, query, latency, context, error);
+  if (status == VYRE_OK && !query->fingerprint)
+    status = pull_wrongs(c, query, wrong, context, error);
+  return status;
 }
 
 __attribute__((visibility("default"))) extern const fleet_server vyre_fleet_postgres;
@@ -402,6 +437,7 @@ const fleet_server vyre_fleet_postgres = {
     .version = FLEET_VERSION,
     .open = connection_open,
     .close = connection_close,
+    .interrupt = connection_interrupt,
     .prepare = prepare,
     .pushed = pushed,
     .push = push,
