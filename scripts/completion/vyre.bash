@@ -37,7 +37,7 @@ _vyre() {
   conform) options="--backend --device --seed --count --seconds --suite --shrink --replay --out" ;;
   certify) options="--backend --default --rounds --grid --language --dry-run" ;;
   tune) options="--backend --again --rounds --grid --language --dry-run --tunable --where --space --workgroup --strategy --evaluations --seconds --seed --results --report --replay --prior --seeds" ;;
-  profile) options="--yes" ;;
+  profile) options="--yes --machine --reader" ;;
   lsp) options="--stdio" ;;
   run) options="--print --out --grid --workgroup --backend --repeat --explain --check --timeout --fuel --threads --language" ;;
   report) options="--output --no-measure" ;;

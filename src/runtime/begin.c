@@ -193,7 +193,7 @@ static bool can_be_tried(const vyre_kernel *k, const store_latency_row *r) {
   if (!variant_name_parse(r->variant, backend, &name) || name.constants) return false;
   if (rt->backend[0] && strcmp(backend, rt->backend)) return false;
   if (!strcmp(backend, rt->without) || !backend_find(backend)) return false;
-  if (!backend_is_contender(backend) && strcmp(backend, "cpu")) return false;
+  if (!backend_is_contender(backend)) return false;
   runtime_adapter(backend, adapter);
   return !strcmp(adapter, r->device);
 }
