@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads the records of printf (ir/print_layout.h) and formats them as OpenCL C says. The buffer is what
-// a kernel left there: nothing in it is trusted.
+// Reads the records of printf (ir/print_layout.h) and formats them as OpenCL C says. The buffer is
+// what a kernel left there: nothing in it is trusted.
 #include "ir/print_layout.h"
 
 #include "base/error.h"
@@ -98,8 +98,13 @@ static bool read_conversion(const char **p, const char *end, conversion *c) {
     c->bytes = 2;
   else if (take(p, end, "ll") || take(p, end, "l"))
     c->bytes = 8;
-  if (*p >= end || !**p || !strchr("diouxXcsfFeEgGaA", **p)) return false;
+  if (*p >= end || !**p || !strchr("diouxXcsfFeEgGaAp", **p)) return false;
   c->letter = *(*p)++;
+  if (c->letter == 'p') { // a number of 64 bits, as pointers are
+    c->letter = 'x';
+    c->bytes = 8;
+    if (!strchr(c->flags, '#')) strcat(c->flags, "#");
+  }
   return true;
 }
 

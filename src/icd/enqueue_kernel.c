@@ -10,8 +10,6 @@
 
 #include "base/strbuf.h"
 
-#include <CL/cl_half.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,13 +129,6 @@ static cl_int choose_workgroup(cl_kernel k, const grid *g, const size_t *local,
 
 static uint64_t read_value(const char *at, const variant_param *p) {
   uint64_t bits = 0;
-  if (p->is_half) {
-    cl_half half;
-    memcpy(&half, at, sizeof half);
-    float number = cl_half_to_float(half);
-    memcpy(&bits, &number, sizeof number);
-    return bits;
-  }
   memcpy(&bits, at, vyre_type_size(p->type));
   return bits;
 }

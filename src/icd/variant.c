@@ -100,12 +100,10 @@ static void add_param(variant *v, const vyre_program *p, variant_param made) {
 
 static void map_arg(cl_kernel k, variant *v, const vyre_program *p, uint32_t arg) {
   const vyre_source_arg *about = &k->entry->about->args[arg];
-  bool is_half = !strncmp(about->type, "half", 4);
   for (uint32_t part = 0; part < about->part_count; part++) {
     if (about->space == VYRE_SPACE_VALUE)
       add_param(v, p,
                 (variant_param){.from = FROM_VALUE,
-                                .is_half = is_half,
                                 .at = k->args[arg].value_at + (uint32_t)about->part_offsets[part]});
     else
       add_param(v, p, (variant_param){.from = FROM_EXTENT, .at = arg, .axis = part});

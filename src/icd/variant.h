@@ -25,7 +25,6 @@ typedef enum variant_source { FROM_VALUE, FROM_EXTENT, FROM_GRID, FROM_OFFSET } 
 typedef struct variant_param {
   variant_source from;
   vyre_type type;
-  bool is_half;
   uint32_t at; // FROM_VALUE: byte of the kernel's values; FROM_EXTENT: argument; else axis
   uint32_t axis;
 } variant_param;

@@ -3,7 +3,6 @@
 // Loads and stores. An object in memory has words of one type; an access of another type of the
 // same size takes the bits, a larger one takes several words. There is no smaller one, because the
 // size of the word is a divisor of all accesses.
-#include "front/clang/half.h"
 #include "front/clang/lower.h"
 
 static void note_access(lowering *l, base *b, vyre_type type) {
@@ -56,24 +55,13 @@ static ref load_words(lowering *l, base *b, const pointer *p, int64_t disp, vyre
   return bits_cut(l, pieces, count, 0, type);
 }
 
-// The value of a leaf of an object that is no memory; a half as the f32 that it is.
-static ref leaf_value(lowering *l, base *b, int64_t i, bool is_half) {
-  if (b->kind == B_PARAM)
-    return is_half ? half_nearest(l, vyre_build_param_value(l->b, b->cells[i].v))
-                   : vyre_build_param_value(l->b, b->cells[i].v);
-  if (b->kind != B_VARS) return b->cells[i].p ? e_zero(l, VYRE_U64) : b->cells[i].v;
-  watch(l, b);
-  return vyre_build_get(l->b, b->vars[i].v);
-}
-
-static bool is_half_leaf(const base *b, int64_t i) {
-  return b->type->leaves[i].type->is_half;
-}
-
+// A leaf of an object that is no memory, as `type`.
 static ref leaf_as(lowering *l, base *b, int64_t i, vyre_type type) {
-  bool is_half = is_half_leaf(b, i);
-  ref v = leaf_value(l, b, i, is_half);
-  return e_bits(l, type, is_half ? half_bits(l, v) : v);
+  if (b->kind == B_PARAM) return e_bits(l, type, vyre_build_param_value(l->b, b->cells[i].v));
+  if (b->kind != B_VARS)
+    return e_bits(l, type, b->cells[i].p ? e_zero(l, VYRE_U64) : b->cells[i].v);
+  watch(l, b);
+  return e_bits(l, type, vyre_build_get(l->b, b->vars[i].v));
 }
 
 static ref base_load(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type,
@@ -107,9 +95,7 @@ static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref
     int64_t i = find_leaf(l, b, p, disp, type, offset);
     if (i < 0) return;
     note(l, &b->is_written);
-    vyre_build_set(l->b, b->vars[i].v,
-                   is_half_leaf(b, i) ? half_to_float(l, e_bits(l, VYRE_U16, v))
-                                      : e_bits(l, leaf_word(b->type->leaves[i].type), v));
+    vyre_build_set(l->b, b->vars[i].v, e_bits(l, leaf_word(b->type->leaves[i].type), v));
     return;
   }
   case B_MEMORY: {
@@ -154,8 +140,8 @@ static bool can_hold_pointers(const base *b) {
   return b->space == SPACE_PRIVATE || b->space == SPACE_LOCAL;
 }
 
-// The leaf of an object in registers that holds the pointer; -1 where there is none. In a union it is
-// a number, as in memory, and there the object goes.
+// The leaf of an object in registers that holds the pointer; -1 where there is none. In a union it
+// is a number, as in memory, and there the object goes.
 static int64_t pointer_leaf(lowering *l, base *b, const pointer *p, int64_t disp, uint32_t offset) {
   int64_t i = find_leaf(l, b, p, disp, VYRE_U64, offset);
   if (i < 0 || b->type->leaves[i].type->kind == T_POINTER) return i;
@@ -255,37 +241,6 @@ void store_scalar(lowering *l, const pointer *p, int64_t disp, ref v, uint32_t o
   }
 }
 
-// A half in registers is not packed and unpacked.
-static bool find_half(lowering *l, const pointer *p, int64_t disp, uint32_t offset, int64_t *i) {
-  if (p->set->count != 1 || p->index) return false;
-  base *b = p->set->at[0];
-  if (b->kind != B_VALUE && b->kind != B_PARAM && b->kind != B_VARS && b->kind != B_TABLE)
-    return false;
-  *i = find_leaf(l, b, p, disp, VYRE_U16, offset);
-  return *i >= 0 && is_half_leaf(b, *i);
-}
-
-ref load_number(lowering *l, const pointer *p, int64_t disp, const ctype *type, uint32_t offset) {
-  int64_t i;
-  if (!type->is_half) return load_scalar(l, p, disp, type->scalar, offset);
-  if (find_half(l, p, disp, offset, &i)) return leaf_value(l, p->set->at[0], i, true);
-  return half_to_float(l, load_scalar(l, p, disp, VYRE_U16, offset));
-}
-
-void store_number(lowering *l, const pointer *p, int64_t disp, const ctype *type, ref v,
-                  uint32_t offset) {
-  int64_t i;
-  if (!type->is_half) {
-    store_scalar(l, p, disp, v, offset);
-  } else if (p->set->count == 1 && p->set->at[0]->kind == B_VARS &&
-             find_half(l, p, disp, offset, &i)) {
-    note(l, &p->set->at[0]->is_written);
-    vyre_build_set(l->b, p->set->at[0]->vars[i].v, v);
-  } else {
-    store_scalar(l, p, disp, half_bits(l, v), offset);
-  }
-}
-
 // Sums of floats and comparisons need memory of the type.
 static void note_order(lowering *l, base *b, vyre_type type, uint32_t offset) {
   if (b->order == type) return;
@@ -295,12 +250,25 @@ static void note_order(lowering *l, base *b, vyre_type type, uint32_t offset) {
   if (learn(l)) b->order = type;
 }
 
+// Which of its objects an atomic pointer points into: there must be one beside null.
+static uint32_t atomic_object(lowering *l, const pointer *p, uint32_t offset) {
+  uint32_t which = UINT32_MAX;
+  for (uint32_t i = 0; i < p->set->count; i++) {
+    if (p->set->at[i]->kind == B_NULL) continue;
+    if (which != UINT32_MAX)
+      lower_refuse(l, offset, "an atomic operation through a pointer to several objects",
+                   "write one call per object");
+    which = i;
+  }
+  if (which == UINT32_MAX)
+    lower_refuse(l, offset, "an atomic operation through a null pointer", "give it an object");
+  return which;
+}
+
 vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, atomic_kind kind, ref *index,
                       uint32_t offset) {
-  if (p->set->count != 1)
-    lower_refuse(l, offset, "an atomic operation through a pointer to several objects",
-                 "write one call per object");
-  base *b = p->set->at[0];
+  uint32_t which = atomic_object(l, p, offset);
+  base *b = p->set->at[which];
   if (b->kind != B_MEMORY || (b->space != SPACE_GLOBAL && b->space != SPACE_LOCAL))
     lower_refuse(l, offset, "an atomic operation on private or constant memory",
                  "use global or local memory");
@@ -322,6 +290,10 @@ vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, atomic_kind
     lower_refuse(l, offset, "an atomic operation on memory that is also accessed in smaller parts",
                  "access it with one size only");
   *index = index_at(l, p, 0);
+  if (p->set->count > 1) { // what is null has no element
+    ref none = e_int(l, e_type(l, *index), -1);
+    *index = e_select(l, pointer_is_in(l, p, which), *index, none);
+  }
   return b->mem;
 }
 
@@ -330,7 +302,7 @@ vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, atomic_kind
 static cell load_leaf(lowering *l, const pointer *p, const leaf *at, uint32_t offset) {
   if (at->type->kind == T_POINTER)
     return (cell){0, pointer_keep(l, load_pointer(l, p, (int64_t)at->offset, offset))};
-  return (cell){load_number(l, p, (int64_t)at->offset, at->type, offset), NULL};
+  return (cell){load_scalar(l, p, (int64_t)at->offset, at->type->scalar, offset), NULL};
 }
 
 value load(lowering *l, const place *from, uint32_t offset) {
@@ -339,8 +311,8 @@ value load(lowering *l, const place *from, uint32_t offset) {
     uint64_t bytes = from->whole->element->size;
     for (uint32_t i = 0; i < from->lane_count; i++)
       v.at[i].v = from->lanes[i] < from->whole->count
-                      ? load_number(l, &from->at, (int64_t)(from->lanes[i] * bytes),
-                                    from->whole->element, offset)
+                      ? load_scalar(l, &from->at, (int64_t)(from->lanes[i] * bytes),
+                                    from->whole->scalar, offset)
                       : e_zero(l, from->whole->scalar); // the fourth of three
     return v;
   }
@@ -357,8 +329,7 @@ void store(lowering *l, const place *to, value v, uint32_t offset) {
     uint64_t bytes = to->whole->element->size;
     for (uint32_t i = 0; i < to->lane_count; i++)
       if (to->lanes[i] < to->whole->count)
-        store_number(l, &to->at, (int64_t)(to->lanes[i] * bytes), to->whole->element, v.at[i].v,
-                     offset);
+        store_scalar(l, &to->at, (int64_t)(to->lanes[i] * bytes), v.at[i].v, offset);
     return;
   }
   const leaf *leaves = type_leaves(l->u, to->type, offset);
@@ -366,6 +337,33 @@ void store(lowering *l, const place *to, value v, uint32_t offset) {
     if (v.at[i].p)
       store_pointer(l, &to->at, (int64_t)leaves[i].offset, v.at[i].p, offset);
     else
-      store_number(l, &to->at, (int64_t)leaves[i].offset, leaves[i].type, v.at[i].v, offset);
+      store_scalar(l, &to->at, (int64_t)leaves[i].offset, v.at[i].v, offset);
   }
+}
+
+// ---- large structures ---------------------------------------------------------------------------
+
+enum { MOST_COPIED_BYTES = 4096 };
+
+static bool has_pointers(const ctype *type) {
+  if (type->kind == T_POINTER) return true;
+  if (type->kind == T_ARRAY) return has_pointers(type->element);
+  for (uint32_t i = 0; i < type->field_count; i++)
+    if (has_pointers(type->fields[i].type)) return true;
+  return false;
+}
+
+bool copies_in_loop(const ctype *type) {
+  return (type->kind == T_STRUCT || type->kind == T_UNION) && type->size > MOST_COPIED_BYTES &&
+         !has_pointers(type);
+}
+
+void copy_in_loop(lowering *l, const place *to, const place *from) {
+  vyre_type word = base_first_type(to->type);
+  uint64_t bytes = type_bytes(word);
+  ref count = e_const(l, VYRE_U32, to->type->size / bytes);
+  ref k = vyre_build_for(l->b, e_zero(l, VYRE_U32), count, e_const(l, VYRE_U32, 1));
+  pointer target = pointer_add(l, to->at, k, bytes), source = pointer_add(l, from->at, k, bytes);
+  store_scalar(l, &target, 0, load_scalar(l, &source, 0, word, NO_PLACE), NO_PLACE);
+  vyre_build_end(l->b);
 }

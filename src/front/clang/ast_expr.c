@@ -5,6 +5,8 @@
 // are exact.
 #include "front/clang/ast.h"
 
+#include "base/half.h"
+
 #include <string.h>
 
 // ---- children -----------------------------------------------------------------------------------
@@ -68,6 +70,7 @@ static node *evaluated(unit *u, CXCursor cursor) {
     memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
     memcpy(&n->bits, &value, sizeof value);
     if (n->type->scalar == VYRE_F32) n->bits = narrow_bits;
+    if (n->type->scalar == VYRE_F16) n->bits = half_round(value);
   } else {
     clang_EvalResult_dispose(result);
     ast_refuse(u, cursor, "a constant that is no number", "write it as a number");

@@ -53,7 +53,7 @@ base *base_of_decl(lowering *l, const decl *d) {
 }
 
 vyre_type leaf_word(const ctype *type) {
-  return type->kind == T_POINTER ? VYRE_U64 : type->is_half ? VYRE_U16 : type->scalar;
+  return type->kind == T_POINTER ? VYRE_U64 : type->scalar;
 }
 
 // The words that a type consists of, without taking large arrays apart.
@@ -89,7 +89,7 @@ static void scan_words(word_scan *s, const ctype *type, uint64_t at) {
   }
 }
 
-static vyre_type base_first_type(const ctype *type) {
+vyre_type base_first_type(const ctype *type) {
   word_scan s = {.first = VYRE_VOID, .grain = type->kind == T_ARRAY ? 0 : type->size};
   scan_words(&s, type, 0);
   if (s.first == VYRE_VOID) return VYRE_U8;
@@ -102,8 +102,8 @@ static vyre_type base_first_type(const ctype *type) {
 static vyre_type base_access_type(const base *b) {
   if (b->is_mixed) return VYRE_VOID;
   if (b->access == VYRE_VOID) return b->bits;
-  bool is_declared = b->bits == VYRE_VOID || !type_is_float(b->access) ||
-                     type_is_float(b->bits) || type_is_float(base_first_type(b->type));
+  bool is_declared = b->bits == VYRE_VOID || !type_is_float(b->access) || type_is_float(b->bits) ||
+                     type_is_float(base_first_type(b->type));
   return is_declared ? b->access : VYRE_VOID;
 }
 
@@ -265,8 +265,8 @@ void base_fill_table(lowering *l, base *b) {
   b->kind = B_MEMORY;
   for (uint32_t i = 0; i < b->type->leaf_count; i++) {
     if (!b->table[i]) continue; // a transient buffer begins as zeros
-    store_number(l, &p, (int64_t)leaves[i].offset, leaves[i].type,
-                 e_const(l, leaves[i].type->scalar, b->table[i]), b->offset);
+    store_scalar(l, &p, (int64_t)leaves[i].offset, e_const(l, leaves[i].type->scalar, b->table[i]),
+                 b->offset);
   }
   vyre_build_region_end(l->b);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The same bytes cut differently: memory that is accessed as several types, unions, as_type.
-#include "front/clang/half.h"
 #include "front/clang/lower.h"
 
 static ref shift(lowering *l, vyre_op op, ref x, uint64_t bytes) {
@@ -32,17 +31,13 @@ value bits_as(lowering *l, value v, uint64_t at, const ctype *type, uint32_t off
   for (uint32_t i = 0; i < v.type->leaf_count; i++) {
     if (v.at[i].p)
       lower_refuse(l, offset, "a pointer taken as bits", "use offsets from a pointer argument");
-    pieces[i] =
-        (piece){from[i].offset, from[i].type->is_half ? half_bits(l, v.at[i].v) : v.at[i].v};
+    pieces[i] = (piece){from[i].offset, v.at[i].v};
   }
   value made = value_new(l, type, offset);
   for (uint32_t i = 0; i < type->leaf_count; i++) {
     if (to[i].type->kind == T_POINTER)
       lower_refuse(l, offset, "a pointer made of bits", "use offsets from a pointer argument");
-    bool is_half = to[i].type->is_half;
-    made.at[i].v = bits_cut(l, pieces, v.type->leaf_count, at + to[i].offset,
-                            is_half ? VYRE_U16 : to[i].type->scalar);
-    if (is_half) made.at[i].v = half_to_float(l, made.at[i].v);
+    made.at[i].v = bits_cut(l, pieces, v.type->leaf_count, at + to[i].offset, to[i].type->scalar);
   }
   return made;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "front/clang/builtin.h"
-#include "front/clang/half.h"
 
 #include <string.h>
 
@@ -49,23 +48,42 @@ _Noreturn static void refuse(lowering *l, const node *n) {
             n->name, fix);
 }
 
-// What looks at the format is of its own; fma rounds once only when nothing is rounded before.
-static ref each_half(lowering *l, const ref *x, const builtin_row *row) {
-  if (row->each == each_bitselect) return half_bitselect(l, x[0], x[1], x[2]);
-  if (row->each == each_nextafter) return half_nextafter(l, x[0], x[1]);
-  if (row->each == each_class && row->what == 'm') return half_is_normal(l, x[0]);
-  if (row->each != each_op || row->what != VYRE_OP_FMA) return row->each(l, x, row->what);
-  return e_fma(l, e_convert(l, VYRE_F64, x[0]), e_convert(l, VYRE_F64, x[1]),
-               e_convert(l, VYRE_F64, x[2]));
+// ---- half ---------------------------------------------------------------------------------------
+
+// What is one operation of the IR, picks one of its operands or looks at the format is done in
+// half; all else is computed in float and rounded once.
+static bool is_done_in_half(const builtin_row *row) {
+  static each_function *const each[] = {
+      each_op,  each_bitselect, each_nextafter, each_class, each_copysign,      each_signbit,
+      each_min, each_max,       each_clamp,     each_fmin,  each_fmax,          each_maxmag,
+      each_nan, each_sign,      each_step,      each_fdim,  each_islessgreater, each_isordered};
+  static whole_function *const computes[] = {
+      geometric_dot,       geometric_cross, geometric_length, geometric_distance,
+      geometric_normalize, with_fract,      with_modf,        with_frexp,
+      with_sincos,         with_remquo,     with_lgamma_r,    image_write};
+  for (size_t i = 0; row->each && i < sizeof each / sizeof *each; i++)
+    if (row->each == each[i]) return true;
+  for (size_t i = 0; row->whole && i < sizeof computes / sizeof *computes; i++)
+    if (row->whole == computes[i]) return false;
+  return row->whole != NULL;
 }
 
-// What is made of several lanes was computed in float.
+static value widened_half(lowering *l, value v) {
+  if (!type_is_arithmetic(v.type) || v.type->scalar != VYRE_F16) return v;
+  const ctype *wide = type_scalar(l->u, VYRE_F32);
+  if (v.type->kind == T_VECTOR) wide = type_vector(l->u, wide, v.type->count);
+  return value_convert(l, v, wide, NO_PLACE);
+}
+
+// ---- calls --------------------------------------------------------------------------------------
+
 static value whole(lowering *l, node *n, const value *args, const builtin_row *row) {
   value v = row->whole(l, n, args, row->what);
-  if (!n->type->is_half) return v;
-  if (!v.type->is_half) return value_convert(l, v, n->type, n->offset);
-  for (uint32_t i = 0; i < v.type->leaf_count; i++) v.at[i].v = half_nearest(l, v.at[i].v);
-  return v;
+  if (!type_is_arithmetic(n->type) || n->type->scalar != VYRE_F16) return v;
+  value made = value_new(l, n->type, n->offset);
+  for (uint32_t i = 0; i < n->type->leaf_count; i++)
+    made.at[i].v = e_convert(l, VYRE_F16, v.at[i].v);
+  return made;
 }
 
 // Lane by lane; an operand that is a number is the same in all lanes.
@@ -75,10 +93,9 @@ static value each(lowering *l, node *n, const value *args, const builtin_row *ro
     ref x[MOST_OPERANDS];
     for (uint32_t i = 0; i < n->count; i++)
       x[i] = args[i].at[args[i].type->kind == T_VECTOR ? lane : 0].v;
-    ref r = args[0].type->is_half ? each_half(l, x, row) : row->each(l, x, row->what);
-    made.at[lane].v = n->type->is_half            ? half_nearest(l, r)
-                      : n->type->kind == T_VECTOR ? value_lane(l, n->type->scalar, r)
-                                                  : e_convert(l, n->type->scalar, r);
+    ref r = row->each(l, x, row->what);
+    made.at[lane].v = n->type->kind == T_VECTOR ? value_lane(l, n->type->scalar, r)
+                                                : e_convert(l, n->type->scalar, r);
   }
   return made;
 }
@@ -100,6 +117,7 @@ value builtin(lowering *l, node *n) {
     if (row && is_unevaluated(row)) continue;
     args[i] = rvalue(l, n->kid[i]);
     if (row && row->each && !type_is_arithmetic(args[i].type)) refuse(l, n);
+    if (row && !is_done_in_half(row)) args[i] = widened_half(l, args[i]);
   }
   if (is_conversion) return name_conversion(l, n, args);
   if (is_vload) {

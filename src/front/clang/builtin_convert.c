@@ -83,16 +83,11 @@ static ref convert_one(lowering *l, vyre_type to, ref x, bool saturates, char mo
   if (type_is_float(to)) {
     bool is_exact = from == to || (to == VYRE_F64 && type_bits(from) <= 32);
     if (mode == 'e' || !mode || is_exact || from == VYRE_BOOL) return e_convert(l, to, x);
-    return directed(l, to, x, mode);
+    // A double holds every integer up to 53 bits, and those above are past the largest half.
+    return to == VYRE_F16 ? half_from(l, x, mode) : directed(l, to, x, mode);
   }
   if (type_is_float(from)) return e_convert(l, to, round_float(l, x, mode));
   return saturates && from != VYRE_BOOL ? saturate(l, to, x) : e_convert(l, to, x);
-}
-
-// A double holds every integer up to 53 bits, and those above are past the largest half.
-static ref to_half(lowering *l, ref x, char mode) {
-  if (mode == 'e') return half_nearest(l, x);
-  return half_to_float(l, half_from(l, e_convert(l, VYRE_F64, x), mode));
 }
 
 value name_conversion(lowering *l, node *n, const value *args) {
@@ -102,8 +97,6 @@ value name_conversion(lowering *l, node *n, const value *args) {
   const char *mode = strstr(n->name, "_rt");
   value made = value_new(l, n->type, n->offset);
   for (uint32_t i = 0; i < n->type->leaf_count; i++)
-    made.at[i].v = n->type->is_half ? to_half(l, args[0].at[i].v, mode ? mode[3] : 'e')
-                                    : convert_one(l, n->type->scalar, args[0].at[i].v, saturates,
-                                                  mode ? mode[3] : 0);
+    made.at[i].v = convert_one(l, n->type->scalar, args[0].at[i].v, saturates, mode ? mode[3] : 0);
   return made;
 }

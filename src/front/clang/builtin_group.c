@@ -6,8 +6,6 @@
 // by that id as the kernel asks for, or 32.
 #include "front/clang/builtin_team.h"
 
-#include "front/clang/half.h"
-
 static ref two(lowering *l, vyre_op op, ref x, ref y) {
   return e_binary(l, op, x, y);
 }
@@ -87,14 +85,12 @@ static pointer scratch(lowering *l, const ctype *type, uint32_t offset) {
 }
 
 ref team_read(lowering *l, pointer p, ref i, const ctype *type, uint32_t offset) {
-  if (type->is_half) type = type_scalar(l->u, VYRE_F32);
   pointer at = pointer_add(l, p, i, type->size);
   return load_scalar(l, &at, 0, type->scalar, offset);
 }
 
 // Puts the value where the others find it.
 pointer team_share(lowering *l, ref v, const ctype *type, uint32_t offset) {
-  if (type->is_half) type = type_scalar(l->u, VYRE_F32);
   pointer p = scratch(l, type, offset),
           own = pointer_add(l, p, group_linear_id(l, VYRE_U32), type->size);
   store_scalar(l, &own, 0, v, offset);
@@ -130,7 +126,7 @@ static ref fold(lowering *l, vyre_op op, pointer p, ref start, ref first, ref en
   ref k = vyre_build_for(l->b, first, end, e_const(l, VYRE_U32, 1));
   ref one = team_read(l, p, k, type, offset);
   ref made = combine(l, op, vyre_build_get(l->b, sum), one);
-  vyre_build_set(l->b, sum, type->is_half ? half_nearest(l, made) : made);
+  vyre_build_set(l->b, sum, made);
   vyre_build_end(l->b);
   return vyre_build_get(l->b, sum);
 }

@@ -4,7 +4,6 @@
 // made for float out of several rounded steps is computed in double and rounded once.
 #include "front/clang/builtin.h"
 #include "front/clang/formula.h"
-#include "front/clang/half.h"
 
 #include <math.h>
 
@@ -29,7 +28,10 @@ ref e_infinity(lowering *l, vyre_type type) {
   return e_float(l, type, HUGE_VAL);
 }
 static ref e_nan(lowering *l, vyre_type type) {
-  return e_const(l, type, type == VYRE_F64 ? 0x7ff8000000000000u : 0x7fc00000u);
+  return e_const(l, type,
+                 type == VYRE_F64   ? 0x7ff8000000000000u
+                 : type == VYRE_F16 ? 0x7e00u
+                                    : 0x7fc00000u);
 }
 ref e_is_nan(lowering *l, ref x) {
   return e_binary(l, VYRE_OP_NE, x, x);
@@ -263,7 +265,8 @@ ref each_logb(lowering *l, const ref *x, int what) {
 
 ref each_nan(lowering *l, const ref *x, int what) {
   (void)what;
-  return e_nan(l, type_bits(e_type(l, x[0])) == 64 ? VYRE_F64 : VYRE_F32);
+  unsigned bits = type_bits(e_type(l, x[0]));
+  return e_nan(l, bits == 64 ? VYRE_F64 : bits == 16 ? VYRE_F16 : VYRE_F32);
 }
 
 // INFINITY, HUGE_VAL and NAN.
@@ -329,7 +332,7 @@ static value with_second(lowering *l, node *n, const value *args, pair_function 
   for (uint32_t i = 0; i < n->type->leaf_count; i++) {
     ref other;
     first.at[i].v = f(l, args[0].at[i].v, &other);
-    second.at[i].v = half_fit(l, to, e_convert(l, to->scalar, other));
+    second.at[i].v = e_convert(l, to->scalar, other);
   }
   place at = {.type = to, .at = *args[1].at[0].p};
   store(l, &at, second, n->offset);
@@ -359,7 +362,7 @@ value with_fract(lowering *l, node *n, const value *args, int what) {
   (void)what;
   value v = with_second(l, n, args, fract_pair);
   ref most = e_float(l, VYRE_F32, 0x1.ffcp-1); // the rest would be rounded to 1
-  for (uint32_t i = 0; n->type->is_half && i < n->type->leaf_count; i++)
+  for (uint32_t i = 0; n->type->scalar == VYRE_F16 && i < n->type->leaf_count; i++)
     v.at[i].v = e_select(l, lt(l, most, v.at[i].v), most, v.at[i].v);
   return v;
 }

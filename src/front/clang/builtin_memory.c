@@ -49,8 +49,7 @@ static atomic_kind kind_of(vyre_op op) {
 static value atomic(lowering *l, node *n, const value *args, vyre_op op, ref operand) {
   vyre_type type = atomic_type(l, n, args[0].type);
   ref index;
-  vyre_mem mem =
-      atomic_place(l, pointer_arg(l, n, &args[0]), type, kind_of(op), &index, n->offset);
+  vyre_mem mem = atomic_place(l, pointer_arg(l, n, &args[0]), type, kind_of(op), &index, n->offset);
   vyre_type element = args[0].at[0].p->set->at[0]->word;
   ref old = e_bits(l, type, vyre_build_atomic(l->b, op, mem, index, e_bits(l, element, operand)));
   return value_convert(l, value_scalar(l, old), n->type, n->offset);
@@ -219,11 +218,11 @@ value name_vload(lowering *l, node *n, const value *args, bool *found) {
     if (name.is_store && name.is_half)
       store_scalar(l, &at, disp, half_from(l, made.at[i].v, name.mode), n->offset);
     else if (name.is_store)
-      store_number(l, &at, disp, element, made.at[i].v, n->offset);
+      store_scalar(l, &at, disp, made.at[i].v, n->offset);
     else if (name.is_half)
-      made.at[i].v = half_to_float(l, load_scalar(l, &at, disp, VYRE_U16, n->offset));
+      made.at[i].v = e_convert(l, n->type->scalar, load_scalar(l, &at, disp, VYRE_F16, n->offset));
     else
-      made.at[i].v = load_number(l, &at, disp, element, n->offset);
+      made.at[i].v = load_scalar(l, &at, disp, element->scalar, n->offset);
   }
   return name.is_store ? value_new(l, n->type, n->offset) : made;
 }

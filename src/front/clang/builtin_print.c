@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// printf: a record in a buffer of its own (ir/print_layout.h), for which an atomic counter makes room.
-// A record that finds none is left out as a whole.
+// printf: a record in a buffer of its own (ir/print_layout.h), for which an atomic counter makes
+// room. A record that finds none is left out as a whole.
 #include "front/clang/builtin.h"
 #include "front/clang/formula.h"
 #include "ir/print_layout.h"
@@ -53,8 +53,8 @@ static void add_numbers(lowering *l, const node *n, record *r, value v) {
 // The text of a literal, or of a constant that is one.
 static const char *text_of(node *n) {
   n = ast_skip_casts(n);
-  bool is_constant = n->kind == N_NAME && n->decl->init &&
-                     (n->decl->is_const || n->decl->space == SPACE_CONSTANT);
+  bool is_constant =
+      n->kind == N_NAME && n->decl->init && (n->decl->is_const || n->decl->space == SPACE_CONSTANT);
   if (is_constant) n = ast_skip_casts(n->decl->init);
   return n->kind == N_STRING ? n->name : NULL;
 }
@@ -66,6 +66,7 @@ static void add_operand(lowering *l, node *n, record *r) {
     return;
   }
   value v = rvalue(l, n);
+  if (v.type->kind == T_POINTER) v = value_scalar(l, pointer_number(l, v.at[0].p));
   if (!type_is_arithmetic(v.type))
     lower_refuse(l, n->offset, "what is neither a number nor a literal in printf",
                  "print numbers, vectors and literals");

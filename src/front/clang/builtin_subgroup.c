@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who is in a subgroup, values that move between its invocations, and blocks of memory that it reads
-// and writes together, by the names of Khronos and of Intel.
+// Who is in a subgroup, values that move between its invocations, and blocks of memory that it
+// reads and writes together, by the names of Khronos and of Intel.
 #include "front/clang/builtin_team.h"
 
 static ref two(lowering *l, vyre_op op, ref x, ref y) {
@@ -94,8 +94,8 @@ static ref moved(lowering *l, team t, ref v, ref at, const ctype *type, uint32_t
   return made;
 }
 
-// Two values in a row, seen through a window of the subgroup's size: `down` moves it forward from the
-// first, `up` back from the second.
+// Two values in a row, seen through a window of the subgroup's size: `down` moves it forward from
+// the first, `up` back from the second.
 value subgroup_window(lowering *l, node *n, const value *args, int what) {
   value made = value_new(l, n->type, n->offset);
   const ctype *type = lane_type(n->type);
@@ -135,7 +135,7 @@ value subgroup_block_read(lowering *l, node *n, const value *args, int what) {
   const ctype *type = lane_type(n->type);
   for (uint32_t i = 0; i < n->type->leaf_count; i++) {
     pointer at = block_at(l, p, i, type->size);
-    made.at[i].v = load_number(l, &at, 0, type, n->offset);
+    made.at[i].v = load_scalar(l, &at, 0, type->scalar, n->offset);
   }
   return made;
 }
@@ -146,7 +146,7 @@ value subgroup_block_write(lowering *l, node *n, const value *args, int what) {
   const ctype *type = lane_type(args[1].type);
   for (uint32_t i = 0; i < args[1].type->leaf_count; i++) {
     pointer at = block_at(l, p, i, type->size);
-    store_number(l, &at, 0, type, args[1].at[i].v, n->offset);
+    store_scalar(l, &at, 0, args[1].at[i].v, n->offset);
   }
   return value_new(l, n->type, n->offset);
 }

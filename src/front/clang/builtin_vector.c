@@ -33,7 +33,7 @@ ref each_class(lowering *l, const ref *x, int what) {
   case 'i': return two(l, VYRE_OP_EQ, a, inf);
   case 'f': return two(l, VYRE_OP_LT, a, inf);
   default: {
-    ref least = e_float(l, type, type == VYRE_F64 ? DBL_MIN : FLT_MIN);
+    ref least = e_float(l, type, type == VYRE_F64 ? DBL_MIN : type == VYRE_F16 ? 0x1p-14 : FLT_MIN);
     return e_and(l, two(l, VYRE_OP_GE, a, least), two(l, VYRE_OP_LT, a, inf));
   }
   }

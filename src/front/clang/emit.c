@@ -10,7 +10,9 @@ ref e_const(lowering *l, vyre_type type, uint64_t bits) {
 }
 
 ref e_float(lowering *l, vyre_type type, double value) {
-  return type == VYRE_F64 ? vyre_build_f64(l->b, value) : vyre_build_f32(l->b, (float)value);
+  return type == VYRE_F64   ? vyre_build_f64(l->b, value)
+         : type == VYRE_F16 ? vyre_build_f16(l->b, (float)value)
+                            : vyre_build_f32(l->b, (float)value);
 }
 
 ref e_int(lowering *l, vyre_type type, int64_t value) {

@@ -3,7 +3,6 @@
 // Rvalues. Operands are evaluated from left to right. What C leaves to be skipped (the second part
 // of && and ||, one side of ?:) is computed anyway when it is short and has no effect: no operation
 // of the IR can fail.
-#include "front/clang/half.h"
 #include "front/clang/lower.h"
 
 // More than this is worth a branch.
@@ -147,9 +146,7 @@ static value vector(lowering *l, node *n) {
     value v = rvalue(l, n->kid[k]);
     uint32_t count = v.type->kind == T_VECTOR ? v.type->count : 1;
     for (uint32_t i = 0; i < count && lane < n->type->count; i++)
-      made.at[lane++].v = n->type->is_half && !v.type->is_half
-                              ? half_nearest(l, v.at[i].v)
-                              : value_lane(l, n->type->scalar, v.at[i].v);
+      made.at[lane++].v = value_lane(l, n->type->scalar, v.at[i].v);
   }
   if (n->count == 1 && lane == 1)
     for (; lane < n->type->count; lane++) made.at[lane].v = made.at[0].v;
@@ -283,7 +280,17 @@ ref rvalue_scalar(lowering *l, node *n) {
   return v.at[0].v;
 }
 
+// x = y of structures that are too large to be values.
+static bool copy(lowering *l, node *n) {
+  if (n->kind != N_BINARY || n->op != CXBinaryOperator_Assign) return false;
+  if (!copies_in_loop(n->kid[0]->type) || !is_lvalue(n->kid[1])) return false;
+  place to = lvalue(l, n->kid[0]), from = lvalue(l, n->kid[1]);
+  copy_in_loop(l, &to, &from);
+  return true;
+}
+
 void effects(lowering *l, node *n) {
+  if (copy(l, n)) return;
   if (n->kind == N_CAST && n->type->kind == T_VOID)
     effects(l, n->kid[0]);
   else if (!is_pure(l, n))

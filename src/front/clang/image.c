@@ -3,7 +3,6 @@
 
 #include "front/clang/builtin.h"
 #include "front/clang/formula.h"
-#include "front/clang/half.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "front/clang/image.h"
 
 #include "front/clang/formula.h"
-#include "front/clang/half.h"
 
 #include <string.h>
 
@@ -119,7 +118,7 @@ static ref unpack(lowering *l, const image_channel *c, ref word, uint32_t k) {
 }
 
 static ref from_word(lowering *l, const image_channel *c, ref word) {
-  if (is_half(c)) return half_to_float(l, word);
+  if (is_half(c)) return e_convert(l, VYRE_F32, e_bits(l, VYRE_F16, word));
   ref x = e_convert(l, c->pixel, word);
   if (!c->scale) return x;
   x = divide(l, x, number(l, c->scale));
@@ -172,7 +171,7 @@ void pixel_lanes(lowering *l, const image *i, const pixel *p, ref lanes[4]) {
 
 // Numbers outside of the type's range become its ends, NaN becomes 0.
 static ref to_word(lowering *l, const image_channel *c, ref x) {
-  if (is_half(c)) return half_from(l, x, 'e');
+  if (is_half(c)) return e_bits(l, VYRE_U16, e_convert(l, VYRE_F16, x));
   if (c->scale) x = e_unary(l, VYRE_OP_RINT, mul(l, x, number(l, c->scale)));
   if (c->pixel == VYRE_F32 || c->word == c->pixel) return e_convert(l, c->word, x);
   uint32_t bits = type_bits(c->word);

@@ -4,7 +4,6 @@
 #include "front/clang/lower.h"
 
 #include "base/error.h"
-#include "front/clang/half.h"
 #include "front/clang/image.h"
 #include "front/clang/source.h"
 
@@ -97,8 +96,11 @@ static void unify_words(lowering *l) {
     again = 0;
     for (uint32_t i = 0; i < l->set_count; i++) {
       const base_set *set = l->sets[i];
-      for (uint32_t k = 1; k < set->count; k++) {
-        base *a = set->at[0], *b = set->at[k];
+      base *a = NULL;
+      for (uint32_t k = 0; k < set->count; k++) {
+        base *b = set->at[k];
+        if (b->kind == B_NULL) continue; // has no words
+        if (!a) a = b;
         uint64_t before = a->grain + b->grain;
         base_grain(l, a, b->grain);
         base_grain(l, b, a->grain);
@@ -257,7 +259,7 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
 static value param_value(lowering *l, const decl *d, uint32_t first_param) {
   value v = value_new(l, d->type, d->offset);
   for (uint32_t i = 0; i < d->type->leaf_count; i++)
-    v.at[i].v = half_fit(l, d->type->leaves[i].type, vyre_build_param_value(l->b, first_param + i));
+    v.at[i].v = vyre_build_param_value(l->b, first_param + i);
   return v;
 }
 
@@ -309,6 +311,7 @@ static void begin_round(lowering *l) {
   l->labels = l->break_to = l->continue_to = l->tail = NULL;
   l->loop_depth = l->depth = 0;
   l->loaded = NULL;
+  l->number_count = 0;
   if (l->named_capacity) memset(l->is_named, 0, l->named_capacity);
   for (uint32_t i = 0; i < l->base_count; i++) {
     l->bases[i]->kind = B_NONE;

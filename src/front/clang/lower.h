@@ -57,7 +57,8 @@ struct lowering {
   base_set **sets; // with several bases, which must have words of one size
   uint32_t set_count, set_capacity;
   uint32_t rank;
-  bool prints; // calls printf
+  bool prints;                     // calls printf
+  base_set exposed[SPACE_GENERIC]; // objects whose addresses became numbers, by their space
   uint32_t contexts;
   bool changed; // something new was found in this round
 
@@ -76,6 +77,8 @@ struct lowering {
   bool has_print; // `print` is the buffer of printf
   vyre_mem print;
   base_set *loaded; // what is loaded from, while someone wants to know
+  ref *numbers;     // that pointers became
+  uint32_t number_count, number_capacity;
 };
 
 _Noreturn void lower_refuse(lowering *l, uint32_t offset, const char *what, const char *fix);

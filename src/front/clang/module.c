@@ -86,10 +86,10 @@ static vyre_source_space list_space(const ctype *type) {
 // As OpenCL C writes it: "float4", "uint", "struct particle".
 static const char *plain_type(unit *u, const ctype *type) {
   static const char *const names[VYRE_TYPE_COUNT] = {
-      [VYRE_BOOL] = "bool",  [VYRE_I8] = "char",   [VYRE_U8] = "uchar",  [VYRE_I16] = "short",
-      [VYRE_U16] = "ushort", [VYRE_I32] = "int",   [VYRE_U32] = "uint",  [VYRE_I64] = "long",
-      [VYRE_U64] = "ulong",  [VYRE_F32] = "float", [VYRE_F64] = "double"};
-  const char *name = type_is_arithmetic(type) && !type->is_half ? names[type->scalar] : "half";
+      [VYRE_BOOL] = "bool",  [VYRE_I8] = "char",   [VYRE_U8] = "uchar",   [VYRE_I16] = "short",
+      [VYRE_U16] = "ushort", [VYRE_I32] = "int",   [VYRE_U32] = "uint",   [VYRE_I64] = "long",
+      [VYRE_U64] = "ulong",  [VYRE_F32] = "float", [VYRE_F64] = "double", [VYRE_F16] = "half"};
+  const char *name = type_is_arithmetic(type) ? names[type->scalar] : NULL;
   if (type->is_sampler) return type->spelling;
   if (type->kind == T_SCALAR) return name;
   if (type->kind == T_VECTOR) return unit_printf(u, "%s%u", name, type->count);

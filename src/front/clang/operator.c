@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Operators on values, and the ones that assign.
-#include "front/clang/half.h"
 #include "front/clang/lower.h"
 
 static vyre_op op_of(uint8_t op) {
@@ -94,8 +93,7 @@ value operate(lowering *l, uint8_t op, value x, value y, const ctype *type, uint
     if (y.type->kind != T_VECTOR) y = value_convert(l, y, whole, offset);
     value made = value_new(l, type, offset);
     for (uint32_t i = 0; i < whole->count; i++)
-      made.at[i].v =
-          half_fit(l, type, value_lane(l, type->scalar, on_scalars(l, op, x.at[i].v, y.at[i].v)));
+      made.at[i].v = value_lane(l, type->scalar, on_scalars(l, op, x.at[i].v, y.at[i].v));
     return made;
   }
   if (x.type->kind != T_SCALAR || y.type->kind != T_SCALAR)
@@ -126,9 +124,6 @@ value assign(lowering *l, node *n) {
 static const ctype *computation(lowering *l, uint8_t op, const ctype *x, const ctype *y) {
   if (x->kind != T_SCALAR || y->kind != T_SCALAR) return x;
   bool shifts = op == CXBinaryOperator_ShlAssign || op == CXBinaryOperator_ShrAssign;
-  if ((x->is_half || type_is_int(x->scalar)) && (y->is_half || type_is_int(y->scalar)) &&
-      (x->is_half || y->is_half))
-    return type_half(l->u);
   return type_scalar(l->u, shifts ? type_promote(x->scalar) : type_common(x->scalar, y->scalar));
 }
 
@@ -162,7 +157,7 @@ value increment(lowering *l, node *n) {
     if (type == VYRE_BOOL) type = VYRE_I32;
     ref x = e_convert(l, type, c.v), one = e_int(l, type, 1);
     x = e_binary(l, is_down ? VYRE_OP_SUB : VYRE_OP_ADD, x, one);
-    after.at[i].v = half_fit(l, to.type, e_convert(l, e_type(l, c.v), x));
+    after.at[i].v = e_convert(l, e_type(l, c.v), x);
   }
   store(l, &to, after, n->offset);
   bool is_post = n->op == CXUnaryOperator_PostInc || n->op == CXUnaryOperator_PostDec;

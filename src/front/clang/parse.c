@@ -28,7 +28,7 @@ enum { SHARED_ARGS = sizeof shared_args / sizeof *shared_args };
 // A file that only exists here, read after clang's header: half is a type also where the source
 // does not ask for it.
 #define HEAD_NAME "/vyre-head.h"
-#define HEAD       "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+#define HEAD      "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
 
 static const char **parse_args(unit *u, const char *const *more, uint32_t more_count,
                                bool all_of_user, uint32_t *count) {

@@ -5,6 +5,8 @@
 // their indices are computed in 32 bits, which is exact for every place inside of them.
 #include "front/clang/lower.h"
 
+#include <vyre/extend.h>
+
 const pointer *pointer_keep(lowering *l, pointer p) {
   pointer *kept = UNIT_NEW(l->u, pointer);
   *kept = p;
@@ -188,4 +190,87 @@ ref pointer_difference(lowering *l, const pointer *x, const pointer *y, uint64_t
   uint64_t scale = stride / pointer_word(l, x);
   if (scale <= 1) return words;
   return e_binary(l, VYRE_OP_DIV, words, e_int(l, VYRE_I64, (int64_t)scale));
+}
+
+// ---- numbers ------------------------------------------------------------------------------------
+
+enum { ADDRESS_BITS = 40 };
+
+static uint64_t address_of(const base *b) {
+  return b->kind == B_NULL ? 0 : (uint64_t)(b->number + 1) << ADDRESS_BITS;
+}
+
+static void expose(lowering *l, base *b) {
+  if (b->kind == B_NULL) return;
+  base_set *set = &l->exposed[b->space];
+  if (!set->at) UNIT_PUSH(l->u, l->sets, l->set_count, l->set_capacity, set);
+  set_add(l, set, l->null);
+  set_add(l, set, b);
+  base_indexed(l, b);
+}
+
+ref pointer_number(lowering *l, const pointer *p) {
+  ref address = 0;
+  for (uint32_t i = p->set->count; i > 0; i--) {
+    expose(l, p->set->at[i - 1]);
+    ref here = e_const(l, VYRE_U64, address_of(p->set->at[i - 1]));
+    address = address ? e_select(l, pointer_is_in(l, p, i - 1), here, address) : here;
+  }
+  if (!address) return e_zero(l, VYRE_U64);
+  ref index = e_convert(l, VYRE_U64, e_convert(l, VYRE_I64, widen(l, pointer_index(l, p, 0))));
+  ref bytes = e_binary(l, VYRE_OP_MUL, index, e_const(l, VYRE_U64, pointer_word(l, p)));
+  ref number = e_binary(l, VYRE_OP_ADD, address, bytes);
+  UNIT_PUSH(l->u, l->numbers, l->number_count, l->number_capacity, number);
+  return number;
+}
+
+// Whether a number may come from a pointer: it is computed from one, or read from what only the
+// kernel itself can have written.
+static bool is_of_pointer(lowering *l, ref r, uint32_t depth) {
+  uint64_t bits;
+  if (e_is_const(l, r, &bits)) return bits >> ADDRESS_BITS != 0;
+  for (uint32_t i = 0; i < l->number_count; i++)
+    if (l->numbers[i] == r) return true;
+  const inst *in = builder_inst(l->b, r);
+  if (in->op == VYRE_OP_GET) return true;
+  if (in->op == VYRE_OP_LOAD) return vyre_memory_kind(in->arg[0]) != VYRE_MEMORY_BUFFER;
+  const char *operands = op_table[in->op].operands;
+  for (int k = 0; depth && operands[k]; k++)
+    if (operands[k] == 'v' && is_of_pointer(l, in->arg[k], depth - 1)) return true;
+  return false;
+}
+
+static base_set *exposed_in(lowering *l, addr_space space) {
+  if (space != SPACE_GENERIC) return &l->exposed[space];
+  base_set *made = UNIT_NEW(l->u, base_set);
+  for (int s = 0; s < SPACE_GENERIC; s++)
+    for (uint32_t i = 0; i < l->exposed[s].count; i++) set_push(l, made, l->exposed[s].at[i]);
+  UNIT_PUSH(l->u, l->sets, l->set_count, l->set_capacity, made);
+  return made;
+}
+
+pointer pointer_of_number(lowering *l, ref number, addr_space space, uint32_t offset) {
+  uint64_t bits;
+  if (e_is_const(l, number, &bits) && bits == 0) return pointer_null(l);
+  if (!is_of_pointer(l, number, 10))
+    lower_refuse(l, offset, "a number from elsewhere that becomes a pointer",
+                 "pass a pointer argument, and add the offset to it");
+  pointer p = {.set = exposed_in(l, space)};
+  if (!p.set->count) return pointer_null(l);
+  number = e_convert(l, VYRE_U64, number);
+  ref object = e_binary(l, VYRE_OP_SHR, number, e_const(l, VYRE_U64, ADDRESS_BITS));
+  p.sel = e_const(l, VYRE_U32, set_find(p.set, l->null));
+  for (uint32_t i = 0; i < p.set->count; i++) {
+    const base *b = p.set->at[i];
+    if (b->kind == B_NULL) continue;
+    ref is_it =
+        e_binary(l, VYRE_OP_EQ, object, e_const(l, VYRE_U64, address_of(b) >> ADDRESS_BITS));
+    p.sel = e_select(l, is_it, e_const(l, VYRE_U32, i), p.sel);
+  }
+  uint64_t mask = ((uint64_t)1 << ADDRESS_BITS) - 1;
+  ref bytes = e_binary(l, VYRE_OP_AND, number, e_const(l, VYRE_U64, mask));
+  ref word = e_const(l, VYRE_U64, pointer_word(l, &p));
+  p.index = e_convert(l, VYRE_I64, e_binary(l, VYRE_OP_DIV, bytes, word));
+  if (pointer_is_small(&p)) p.index = narrow(l, p.index);
+  return p;
 }

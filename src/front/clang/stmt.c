@@ -283,6 +283,13 @@ void lower_decl(lowering *l, decl *d) {
   lower_at(l, d->offset);
   uint32_t since = builder_code_count(l->b);
   value init = {d->type, NULL};
+  if (d->init && !b->is_hoisted && d->space == SPACE_PRIVATE && copies_in_loop(d->type) &&
+      is_lvalue(d->init)) {
+    place from = lvalue(l, d->init), to = {.type = d->type, .at = pointer_to(l, b)};
+    base_declare(l, b, d->name, d->type, BASE_MUTABLE, &init, since, d->offset);
+    copy_in_loop(l, &to, &from);
+    return;
+  }
   b->is_declaring = true;
   if (d->init) init = init_value(l, d->type, d->init);
   b->is_declaring = false;

@@ -14,8 +14,8 @@ struct type_table {
   ctype **slot;
   uint32_t count, capacity;
   ctype *scalars[VYRE_TYPE_COUNT];
-  ctype *half, *sampler;
-  ctype *vectors[VYRE_TYPE_COUNT + 1][17]; // those of half last
+  ctype *sampler;
+  ctype *vectors[VYRE_TYPE_COUNT][17];
 };
 
 static struct type_table *table(unit *u) {
@@ -46,8 +46,8 @@ vyre_type type_promote(vyre_type t) {
 }
 
 vyre_type type_common(vyre_type a, vyre_type b) {
-  if (type_is_float(a) || type_is_float(b))
-    return a == VYRE_F64 || b == VYRE_F64 ? VYRE_F64 : VYRE_F32;
+  if (type_is_float(a) && type_is_float(b)) return type_bits(a) > type_bits(b) ? a : b;
+  if (type_is_float(a) || type_is_float(b)) return type_is_float(a) ? a : b;
   a = type_promote(a);
   b = type_promote(b);
   if (type_bits(a) != type_bits(b)) return type_bits(a) > type_bits(b) ? a : b;
@@ -67,20 +67,6 @@ const ctype *type_scalar(unit *u, vyre_type scalar) {
                  .size = type_bytes(scalar),
                  .align = type_bytes(scalar),
                  .spelling = vyre_type_name(scalar)};
-  type_leaves(u, *at, NO_PLACE);
-  return *at;
-}
-
-const ctype *type_half(unit *u) {
-  ctype **at = &table(u)->half;
-  if (*at) return *at;
-  *at = UNIT_NEW(u, ctype);
-  **at = (ctype){.kind = T_SCALAR,
-                 .scalar = VYRE_F32,
-                 .is_half = true,
-                 .size = 2,
-                 .align = 2,
-                 .spelling = "half"};
   type_leaves(u, *at, NO_PLACE);
   return *at;
 }
@@ -112,15 +98,13 @@ const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_co
   return made;
 }
 
-static const ctype *type_vector(unit *u, const ctype *element, uint32_t lanes) {
-  ctype **at =
-      &table(u)->vectors[element->is_half ? VYRE_TYPE_COUNT : (unsigned)element->scalar][lanes];
+const ctype *type_vector(unit *u, const ctype *element, uint32_t lanes) {
+  ctype **at = &table(u)->vectors[element->scalar][lanes];
   if (*at) return *at;
   *at = UNIT_NEW(u, ctype);
   uint64_t size = element->size * (uint64_t)(lanes == 3 ? 4 : lanes);
   **at = (ctype){.kind = T_VECTOR,
                  .scalar = element->scalar,
-                 .is_half = element->is_half,
                  .count = lanes,
                  .element = element,
                  .size = size,
@@ -147,6 +131,8 @@ static vyre_type scalar_of_kind(enum CXTypeKind kind) {
   case CXType_LongLong: return VYRE_I64;
   case CXType_ULong:
   case CXType_ULongLong: return VYRE_U64;
+  case CXType_Half:
+  case CXType_Float16: return VYRE_F16;
   case CXType_Float: return VYRE_F32;
   case CXType_Double: return VYRE_F64;
   default: return VYRE_VOID;
@@ -287,7 +273,6 @@ static const ctype *shared_type(unit *u, CXType type, uint32_t offset) {
   vyre_type scalar = scalar_of_kind(type.kind);
   if (scalar != VYRE_VOID) return type_scalar(u, scalar);
   if (type.kind == CXType_OCLSampler) return type_sampler(u);
-  if (type.kind == CXType_Half || type.kind == CXType_Float16) return type_half(u);
   if (type.kind == CXType_ExtVector || type.kind == CXType_Vector) {
     const ctype *element = type_of(u, clang_getElementType(type), offset);
     long long count = clang_getNumElements(type);

@@ -47,7 +47,6 @@ typedef struct leaf {
 struct ctype {
   type_kind kind;
   vyre_type scalar;     // T_SCALAR, and of the elements of T_VECTOR
-  bool is_half;         // likewise: `scalar` is VYRE_F32, in memory it has 16 bits
   bool is_sampler;      // T_SCALAR: the bits that CLK_... give, a constant
   uint8_t axes;         // T_IMAGE: of one layer, 1 to 3
   bool is_layered;      // T_IMAGE: an array of images
@@ -68,7 +67,7 @@ struct ctype {
 const ctype *type_of(unit *u, CXType type, uint32_t offset);
 const char *type_field_name(unit *u, CXCursor field); // "" when it has none
 const ctype *type_scalar(unit *u, vyre_type scalar);
-const ctype *type_half(unit *u);
+const ctype *type_vector(unit *u, const ctype *element, uint32_t lanes);
 const ctype *type_pointer(unit *u, const ctype *to, addr_space space, bool is_const);
 // The number of leaves is in type->leaf_count afterwards. A union has one leaf per word that its
 // alignment allows.

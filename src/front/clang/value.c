@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Values of any type and the conversions between them, as OpenCL C defines them.
-#include "front/clang/half.h"
 #include "front/clang/lower.h"
 
 uint32_t type_leaf_count(lowering *l, const ctype *type, uint32_t offset) {
@@ -50,43 +49,35 @@ ref value_lane(lowering *l, vyre_type type, ref x) {
   return e_convert(l, type, x);
 }
 
-// A number of the type `from` as one of the type `to`.
-static ref convert_number(lowering *l, const ctype *from, const ctype *to, ref x) {
-  return to->is_half && !from->is_half ? half_nearest(l, x) : e_convert(l, to->scalar, x);
-}
-
 static value to_vector(lowering *l, value v, const ctype *to, uint32_t offset) {
   value made = value_new(l, to, offset);
   if (v.type->kind == T_SCALAR) {
-    ref lane = to->is_half ? convert_number(l, v.type, to, v.at[0].v)
-                           : value_lane(l, to->scalar, v.at[0].v);
+    ref lane = value_lane(l, to->scalar, v.at[0].v);
     for (uint32_t i = 0; i < to->count; i++) made.at[i].v = lane;
     return made;
   }
   if (v.type->kind != T_VECTOR || v.type->count != to->count)
     lower_refuse(l, offset, "a conversion between vectors of different length",
                  "pick components, or use as_type");
-  for (uint32_t i = 0; i < to->count; i++) made.at[i].v = convert_number(l, v.type, to, v.at[i].v);
+  for (uint32_t i = 0; i < to->count; i++) made.at[i].v = e_convert(l, to->scalar, v.at[i].v);
   return made;
 }
 
 static value to_scalar(lowering *l, value v, const ctype *to, uint32_t offset) {
   if (v.at && v.at[0].p && v.type->kind != T_SCALAR) {
     if (to->scalar == VYRE_BOOL) return value_scalar(l, pointer_is_set(l, v.at[0].p));
-    lower_refuse(l, offset, "a pointer that becomes a number",
-                 "compute with indices, or subtract two pointers");
+    return value_number(l, to, e_convert(l, to->scalar, pointer_number(l, v.at[0].p)));
   }
   if (v.type->kind != T_SCALAR)
     lower_refuse(l, offset, "a conversion to a number", "pick a component of the value");
-  return value_number(l, to, convert_number(l, v.type, to, v.at[0].v));
+  return value_number(l, to, e_convert(l, to->scalar, v.at[0].v));
 }
 
 static value to_pointer(lowering *l, value v, const ctype *to, uint32_t offset) {
   if (v.at[0].p) return value_pointer(l, to, *v.at[0].p);
-  uint64_t bits;
-  if (v.type->kind == T_SCALAR && e_is_const(l, v.at[0].v, &bits) && bits == 0)
-    return value_pointer(l, to, pointer_null(l));
-  lower_refuse(l, offset, "a number that becomes a pointer", "add an offset to a pointer argument");
+  if (v.type->kind != T_SCALAR || !type_is_int(v.type->scalar))
+    lower_refuse(l, offset, "a conversion to a pointer", "convert an integer, or a pointer");
+  return value_pointer(l, to, pointer_of_number(l, v.at[0].v, to->space, offset));
 }
 
 value value_convert(lowering *l, value v, const ctype *to, uint32_t offset) {

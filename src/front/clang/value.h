@@ -112,18 +112,18 @@ void base_declare_shared(lowering *l, base *b, const char *name, const ctype *ty
                          uint64_t size_bytes, uint32_t offset);
 vyre_access base_access(const base *b);                // what the kernel does with a buffer
 void base_grain(lowering *l, base *b, uint64_t bytes); // a size, stride or displacement
-void base_indexed(lowering *l, base *b); // its address is computed: registers do not do
-vyre_type leaf_word(const ctype *type);  // what a leaf is in memory
-void base_words(base *b);                // chooses the word of this round from the facts
+void base_indexed(lowering *l, base *b);      // its address is computed: registers do not do
+vyre_type leaf_word(const ctype *type);       // what a leaf is in memory
+vyre_type base_first_type(const ctype *type); // the words that memory of the type consists of
+void base_words(base *b);                     // chooses the word of this round from the facts
 
 // ---- access.c: loads and stores -----------------------------------------------------------------
 
 value load(lowering *l, const place *from, uint32_t offset);
 void store(lowering *l, const place *to, value v, uint32_t offset);
-// The same of a number of the source, which may be a half.
-ref load_number(lowering *l, const pointer *p, int64_t disp, const ctype *type, uint32_t offset);
-void store_number(lowering *l, const pointer *p, int64_t disp, const ctype *type, ref v,
-                  uint32_t offset);
+// Word by word in a loop, for what is too large to be taken apart.
+bool copies_in_loop(const ctype *type);
+void copy_in_loop(lowering *l, const place *to, const place *from);
 ref load_scalar(lowering *l, const pointer *p, int64_t disp, vyre_type type, uint32_t offset);
 void store_scalar(lowering *l, const pointer *p, int64_t disp, ref v, uint32_t offset);
 // The memory and index of an atomic access; both must be single and exact.
@@ -159,7 +159,11 @@ ref pointer_is_set(lowering *l, const pointer *p);                  // not null
 ref pointer_is_in(lowering *l, const pointer *p, uint32_t number);  // points into that of its set
 ref pointer_index(lowering *l, const pointer *p, int64_t disp);     // in words, never 0
 ref pointer_sel(lowering *l, const pointer *p, const base_set *in); // its number in another set
-const pointer *pointer_keep(lowering *l, pointer p);                // a copy in the arena
+// A pointer as a number: every object has 2^40 bytes of addresses, null is 0.
+ref pointer_number(lowering *l, const pointer *p);
+// And back: refuses a number that comes from elsewhere.
+pointer pointer_of_number(lowering *l, ref number, addr_space space, uint32_t offset);
+const pointer *pointer_keep(lowering *l, pointer p); // a copy in the arena
 bool pointer_is_small(const pointer *p);
 
 // ---- value.c ------------------------------------------------------------------------------------

@@ -19,7 +19,9 @@
 // CHECK: odd 1: 1
 // CHECK-NEXT: twice: 2
 // CHECK-NEXT: o: i32[3]
-// RUN: vyre check %s:pointer
+// RUN: vyre run %s:pointer o=zeros:4 --grid 1 --print o:1
+// CHECK: 8, 0 and 0
+// RUN: vyre check %s:structure
 // EXPECT-EXIT: 3
 // CHECK: error: what is neither a number nor a literal in printf is not supported.
 // RUN: vyre check %s:computed
@@ -50,6 +52,12 @@ kernel void nested(global int *o) {
   }
 }
 
-kernel void pointer(global int *o) { printf("%p\n", o); }
+kernel void pointer(global int *o) {
+  printf("%d, %p and %p\n", (int)((ulong)(o + 2) - (ulong)o), (global int *)0, (local int *)0);
+}
+typedef struct {
+  int a;
+} structure_type;
+kernel void structure(global structure_type *o) { printf("%d\n", o[0]); }
 
 kernel void computed(global int *o, constant char *format) { printf(format, o[0]); }

@@ -7,10 +7,10 @@
 // CHECK-NEXT: Fix: pass the data in a buffer instead
 // RUN: vyre check %s -DCASE=2
 // EXPECT-EXIT: 3
-// CHECK: :47:48: error: a pointer that becomes a number is not supported.
-// CHECK-NEXT: kernel void k(global ulong *o) { o[0] = (ulong)o; }
+// CHECK: :47:34: error: a pointer that is kept in a buffer is not supported.
+// CHECK-NEXT: kernel void k(global ulong *o) { *(global ulong *global *)o = o; }
 // CHECK-NEXT: ^
-// CHECK-NEXT: Fix: compute with indices, or subtract two pointers
+// CHECK-NEXT: Fix: keep offsets in the buffer, and add them to a pointer argument
 // RUN: vyre check %s -DCASE=3
 // EXPECT-EXIT: 3
 // CHECK: :49:41: error: an object whose atomics need its numbers as two types is not supported.
@@ -44,7 +44,7 @@
 #if CASE == 1
 kernel void k(global float *o) { clk_event_t e; o[0] = 1; }
 #elif CASE == 2
-kernel void k(global ulong *o) { o[0] = (ulong)o; }
+kernel void k(global ulong *o) { *(global ulong *global *)o = o; }
 #elif CASE == 3
 kernel void k(global atomic_float *o) { atomic_fetch_add((global atomic_int *)o, 1); atomic_fetch_add(o, 1.0f); }
 #elif CASE == 4

@@ -3,7 +3,7 @@
 // CHECK: 0:  0
 // RUN: vyre convert %s:twice
 // CHECK: program twice(grid_x: u32)
-// CHECK-NEXT: buffer x: u16[] read
+// CHECK-NEXT: buffer x: f16[] read
 // CHECK-NEXT: buffer y: f32[] write
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 typedef struct {
