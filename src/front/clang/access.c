@@ -64,13 +64,22 @@ static ref leaf_as(lowering *l, base *b, int64_t i, vyre_type type) {
   return e_bits(l, type, vyre_build_get(l->b, b->vars[i].v));
 }
 
+// The same of a leaf that is to be a number: a pointer is one in memory only.
+static int64_t find_number(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type,
+                           uint32_t offset) {
+  int64_t i = find_leaf(l, b, p, disp, type, offset);
+  if (i < 0 || b->kind == B_TABLE || b->type->leaves[i].type->kind != T_POINTER) return i;
+  note(l, &b->in_memory);
+  return -1;
+}
+
 static ref base_load(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type,
                      uint32_t offset) {
   switch (b->kind) {
   case B_VALUE:
   case B_PARAM:
   case B_VARS: {
-    int64_t i = find_leaf(l, b, p, disp, type, offset);
+    int64_t i = find_number(l, b, p, disp, type, offset);
     return i < 0 ? e_zero(l, type) : leaf_as(l, b, i, type);
   }
   case B_TABLE:
@@ -92,7 +101,7 @@ static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref
   case B_PARAM:
   case B_VALUE: note(l, &b->is_mutable); return;
   case B_VARS: {
-    int64_t i = find_leaf(l, b, p, disp, type, offset);
+    int64_t i = find_number(l, b, p, disp, type, offset);
     if (i < 0) return;
     note(l, &b->is_written);
     vyre_build_set(l->b, b->vars[i].v, e_bits(l, leaf_word(b->type->leaves[i].type), v));
@@ -111,6 +120,10 @@ static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref
     return;
   }
   case B_TABLE:
+    if (b->space == SPACE_GLOBAL) { // its declaration refuses that
+      note(l, &b->is_written);
+      return;
+    }
     lower_refuse(l, offset, "an assignment to constant memory", "use a global or private array");
   default: return;
   }
@@ -269,6 +282,9 @@ vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, atomic_kind
                       uint32_t offset) {
   uint32_t which = atomic_object(l, p, offset);
   base *b = p->set->at[which];
+  if (b->kind == B_TABLE && b->space == SPACE_GLOBAL)
+    lower_refuse(l, offset, "an atomic operation on a variable that begins with a value",
+                 "leave the value out, and bind it to the buffer of the variable's name");
   if (b->kind != B_MEMORY || (b->space != SPACE_GLOBAL && b->space != SPACE_LOCAL))
     lower_refuse(l, offset, "an atomic operation on private or constant memory",
                  "use global or local memory");

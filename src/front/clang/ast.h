@@ -56,7 +56,7 @@ typedef struct decl {
   addr_space space; // of the object itself
   bool is_const;    // so declared
   bool is_param;
-  bool is_file; // at file scope
+  bool is_file; // at file scope, or as long-lived
   node *init;
   uint32_t offset;
   // Counted over the functions that have been built.

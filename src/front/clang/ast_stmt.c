@@ -40,8 +40,8 @@ static node *declarations(unit *u, CXCursor cursor) {
   for (uint32_t i = 0; i < count; i++) {
     node *one = n->kid[i] = ast_node(u, S_DECL, kids.at[i], 0);
     one->decl = ast_decl(u, kids.at[i]);
-    if (is_static(kids.at[i]) && one->decl->space == SPACE_GLOBAL)
-      ast_refuse(u, kids.at[i], "a static variable in global memory", "pass it as a buffer");
+    // One for all calls, as what stands outside of functions.
+    if (is_static(kids.at[i]) && one->decl->space == SPACE_GLOBAL) one->decl->is_file = true;
   }
   return count == 1 ? n->kid[0] : n;
 }
@@ -87,19 +87,34 @@ static node *for_loop(unit *u, CXCursor cursor) {
   return n;
 }
 
-static node *case_label(unit *u, CXCursor cursor) {
-  cursors kids = ast_kids(u, cursor);
-  if (kids.count == 3) ast_refuse(u, cursor, "a range of cases", "list the values, one case each");
-  want(u, cursor, kids, 2);
-  node *n = ast_node(u, S_CASE, cursor, 1);
-  CXEvalResult result = clang_Cursor_Evaluate(kids.at[0]);
+static uint64_t case_value(unit *u, CXCursor cursor, CXCursor value) {
+  CXEvalResult result = clang_Cursor_Evaluate(value);
   if (!result) ast_refuse(u, cursor, "a case that clang does not evaluate", "write its value");
-  n->bits = clang_EvalResult_isUnsignedInt(result)
-                ? clang_EvalResult_getAsUnsigned(result)
-                : (uint64_t)clang_EvalResult_getAsLongLong(result);
+  uint64_t bits = clang_EvalResult_isUnsignedInt(result)
+                      ? clang_EvalResult_getAsUnsigned(result)
+                      : (uint64_t)clang_EvalResult_getAsLongLong(result);
   clang_EvalResult_dispose(result);
-  n->kid[0] = ast_stmt(u, kids.at[1]);
-  return n;
+  return bits;
+}
+
+// A range, `case 1 ... 5:`, is as many labels.
+static node *case_label(unit *u, CXCursor cursor) {
+  enum { MOST_OF_RANGE = 1024 };
+  cursors kids = ast_kids(u, cursor);
+  bool is_range = kids.count == 3;
+  want(u, cursor, kids, is_range ? 3 : 2);
+  uint64_t first = case_value(u, cursor, kids.at[0]);
+  uint64_t last = is_range ? case_value(u, cursor, kids.at[1]) : first;
+  if (last - first >= MOST_OF_RANGE) // also where it ends before it begins
+    ast_refuse(u, cursor, "a range of more than 1,024 cases, or of none", "compare in an if");
+  node *s = ast_stmt(u, kids.at[is_range ? 2 : 1]);
+  for (uint64_t bits = last;; bits--) {
+    node *n = ast_node(u, S_CASE, cursor, 1);
+    n->bits = bits;
+    n->kid[0] = s;
+    s = n;
+    if (bits == first) return s;
+  }
 }
 
 static node *expression(unit *u, CXCursor cursor) {

@@ -178,26 +178,27 @@ static uint64_t word_total(const base *b) {
   return words ? words : 1;
 }
 
-// Buffers that no argument of the kernel is.
-static void declare_globals(lowering *l) {
-  for (uint32_t i = 0; i < l->base_count; i++) {
-    base *b = l->bases[i];
-    if (!b->is_global) continue;
-    b->kind = B_MEMORY;
-    b->has_buffer = true;
-    base_words(b);
-    b->mem = vyre_build_buffer(l->b, ast_free_name(l->u, l->kernel, b->name), b->word,
-                               base_access(b), e_const(l, VYRE_U32, word_total(b)));
-  }
-}
-
-// Functions may have tables of the same name.
+// Functions may have tables and variables of the same name.
 static const char *table_name(lowering *l, uint32_t table, const char *wanted) {
   const char *name = ast_free_name(l->u, l->kernel, wanted);
   for (uint32_t i = 0; i < table; i++)
     if (l->bases[i]->has_buffer && !strcmp(l->bases[i]->name, name))
       return table_name(l, table, unit_printf(l->u, "%s_", name));
   return name;
+}
+
+// Buffers that no argument of the kernel is.
+static void declare_globals(lowering *l) {
+  for (uint32_t i = 0; i < l->base_count; i++) {
+    base *b = l->bases[i];
+    if (!b->is_global) continue;
+    b->kind = B_MEMORY;
+    b->name = table_name(l, i, b->name);
+    b->has_buffer = true;
+    base_words(b);
+    b->mem = vyre_build_buffer(l->b, b->name, b->word, base_access(b),
+                               e_const(l, VYRE_U32, word_total(b)));
+  }
 }
 
 static void declare_pointed(lowering *l, decl *d, const char *name) {

@@ -253,17 +253,29 @@ static bool all_constant(lowering *l, const value *v) {
   return true;
 }
 
-// A buffer of the program, which is declared in the next round: the caller keeps what is in it from
-// one dispatch to the next.
-static void declare_global(lowering *l, base *b, decl *d) {
-  value init = {d->type, NULL};
+static bool all_zero(lowering *l, const value *v) {
   uint64_t bits;
+  for (uint32_t i = 0; i < v->type->leaf_count; i++)
+    if (v->at[i].p || !e_is_const(l, v->at[i].v, &bits) || bits) return false;
+  return true;
+}
+
+// A buffer of the program, which is declared in the next round: the caller keeps what is in it from
+// one dispatch to the next. What begins with a value is read only, as no kernel that changes it is
+// taken.
+static void declare_global(lowering *l, base *b, decl *d) {
+  if (b->kind != B_NONE) return; // declared once per kernel, however often it is reached
+  value init = {d->type, NULL};
   lower_at(l, d->offset);
   if (d->init) init = init_value(l, d->type, d->init);
-  for (uint32_t i = 0; init.at && i < d->type->leaf_count; i++)
-    if (init.at[i].p || !e_is_const(l, init.at[i].v, &bits) || bits)
-      lower_refuse(l, d->offset, "a variable in global memory that begins with a value",
+  if (init.at && !all_zero(l, &init)) {
+    if (b->is_written || !all_constant(l, &init))
+      lower_refuse(l, d->offset, "a variable in global memory that begins with a value and changes",
                    "leave the value out, and bind it to the buffer of the variable's name");
+    base_declare_table(l, b, d->name, d->type, &init, d->offset);
+    b->space = SPACE_GLOBAL;
+    return;
+  }
   note(l, &b->is_global);
   // A stand-in for this round, which is thrown away.
   base_declare_shared(l, b, d->name, d->type, d->type->size, d->offset);
