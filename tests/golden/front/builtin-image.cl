@@ -5,7 +5,7 @@
 // CHECK-NEXT: 8: 3 2 4 3 2 0 4 3
 // CHECK-NEXT: 16: 2 4 3 0
 // RUN: vyre run %s:halves a=0.1,0.2,0.3,0.4 a.width=1 b=zeros:1x4 b=image:rgba_f16 o=zeros:4 --grid 1 --print o --print b
-// CHECK: 0: 11878 12902 13517 13926
+// CHECK: 0: 0.1 0.2 0.3 0.4
 // CHECK: 0: 11878 12902 13517 13926
 // RUN: vyre run %s:both a=iota:4x4 --grid 4 --print a
 // CHECK: 0: 1 2 3 4 5 6 7 8

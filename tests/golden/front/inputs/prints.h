@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: MIT
-#define TWICE(x) ((x) + (x))
-inline float shown(float x) { return TWICE(x) + TWICE(x) + (printf("%p", &x), x); }
