@@ -313,6 +313,7 @@ static void begin_round(lowering *l) {
   l->loop_depth = l->depth = 0;
   l->loaded = NULL;
   l->number_count = 0;
+  l->guard = 0;
   if (l->named_capacity) memset(l->is_named, 0, l->named_capacity);
   for (uint32_t i = 0; i < l->base_count; i++) {
     l->bases[i]->kind = B_NONE;
@@ -381,6 +382,7 @@ void lower_kernel(unit *u, function *kernel, const vyre_source_options *options,
                   vyre_program **out) {
   lowering l = {.u = u, .kernel = kernel, .options = options};
   ast_function(u, kernel);
+  l.has_teams = strstr(u->text, "sub_group_") != NULL;
   l.rank = options->rank > 3 ? 3 : options->rank ? options->rank : 1;
   l.has_own_grid = kernel->grid && !options->rank;
   if (l.has_own_grid) l.rank = grid_rank(&l);

@@ -79,6 +79,8 @@ struct lowering {
   base_set *loaded; // what is loaded from, while someone wants to know
   ref *numbers;     // that pointers became
   uint32_t number_count, number_capacity;
+  bool has_teams; // the source calls functions of subgroups
+  ref guard;      // what is lowered is done by those for whom this is true; 0: by all
 };
 
 _Noreturn void lower_refuse(lowering *l, uint32_t offset, const char *what, const char *fix);
@@ -121,6 +123,7 @@ value operate(lowering *l, uint8_t op, value x, value y, const ctype *type, uint
 value assign(lowering *l, node *n);
 value compound_assign(lowering *l, node *n);
 value increment(lowering *l, node *n);
+void assign_under(lowering *l, node *n, ref guard); // the value for all, the assignment for some
 
 // ---- call.c, builtin.c --------------------------------------------------------------------------
 

@@ -127,10 +127,11 @@ static const ctype *computation(lowering *l, uint8_t op, const ctype *x, const c
   return type_scalar(l->u, shifts ? type_promote(x->scalar) : type_common(x->scalar, y->scalar));
 }
 
-value compound_assign(lowering *l, node *n) {
+// `given` is the value of the right side where it is computed already.
+static value compound(lowering *l, node *n, const value *given) {
   place to = lvalue(l, n->kid[0]);
   settle(l, &to);
-  value x = load(l, &to, n->offset), y = rvalue(l, n->kid[1]);
+  value x = load(l, &to, n->offset), y = given ? *given : rvalue(l, n->kid[1]);
   const ctype *type = computation(l, n->op, x.type, y.type);
   if (x.type->kind != T_POINTER) {
     x = value_convert(l, x, type, n->offset);
@@ -140,6 +141,25 @@ value compound_assign(lowering *l, node *n) {
   value v = value_convert(l, operate(l, n->op, x, y, type, n->offset), to.type, n->offset);
   store(l, &to, v, n->offset);
   return v;
+}
+
+value compound_assign(lowering *l, node *n) {
+  return compound(l, n, NULL);
+}
+
+void assign_under(lowering *l, node *n, ref guard) {
+  value y = rvalue(l, n->kid[1]);
+  ref outer = l->guard;
+  l->guard = 0;
+  vyre_build_if(l->b, guard);
+  if (n->op == CXBinaryOperator_Assign) {
+    place to = lvalue(l, n->kid[0]);
+    store(l, &to, value_convert(l, y, to.type, n->offset), n->offset);
+  } else {
+    compound(l, n, &y);
+  }
+  vyre_build_end(l->b);
+  l->guard = outer;
 }
 
 value increment(lowering *l, node *n) {

@@ -5,6 +5,7 @@
 // `if (c) return a; rest` becomes `if c { result = a } else { rest }`, and where that does not do,
 // a flag is set and what follows is under `if !flag`.
 #include "front/clang/lower.h"
+#include "front/clang/together.h"
 
 #include <string.h>
 
@@ -346,6 +347,7 @@ static bool lower_if(lowering *l, node *s) {
     node *taken = known ? s->kid[1] : s->kid[2];
     return !taken || lower_stmt(l, taken);
   }
+  if (together_if(l, c, s)) return true;
   vyre_build_if(l->b, c);
   bool falls = lower_stmt(l, s->kid[1]);
   if (s->kid[2]) {
@@ -377,6 +379,7 @@ static bool lower_return(lowering *l, node *s) {
 
 bool lower_stmt(lowering *l, node *s) {
   if (s->kind != S_BLOCK) lower_at(l, s->offset);
+  if (l->guard) return together_stmt(l, s);
   switch (s->kind) {
   case S_BLOCK: return lower_list(l, s->kid, s->count);
   case S_DECL:
