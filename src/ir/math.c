@@ -124,3 +124,9 @@ vyre_status math_expand(const vyre_program *program, vyre_program **out, vyre_er
   free(map);
   return status;
 }
+
+ref math_fast_rsqrt(vyre_builder *b, ref x) {
+  mathb m = FORMATS[0];
+  m.b = b;
+  return math_build_fast_rsqrt(&m, x);
+}

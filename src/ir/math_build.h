@@ -192,5 +192,6 @@ ref math_build_cbrt(const mathb *m, ref x);
 ref math_build_hypot(const mathb *m, ref x, ref y);
 ref math_build_fmod(const mathb *m, ref x, ref y);
 ref math_build_rsqrt(const mathb *m, ref x);
+ref math_build_fast_rsqrt(const mathb *m, ref x); // f32 alone
 
 #endif

@@ -5,9 +5,8 @@
 // before anything else looks at the program, so that nothing that passes or known arguments do to a
 // program changes what is rewritten. Not a pass of the table: it is not anybody's choice.
 //
-// From a budget of 1 ULP, a product that only one sum or difference uses is made one fma with it.
-// From 2, a division by a constant becomes a multiplication by its reciprocal, where both are
-// normal numbers.
+// docs/IR.md has the table of what is rewritten from which budget on: products and sums into fma,
+// divisions into products with reciprocals, reciprocal roots into products and sums.
 #ifndef VYRE_OPT_RELAX_H
 #define VYRE_OPT_RELAX_H
 

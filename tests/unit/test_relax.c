@@ -11,6 +11,7 @@
 
 #include <vyre/vyre.h>
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,6 +92,53 @@ static void divisions_by_constants_become_products(void **state) {
   expect_kept("f32", 4, "x[0] = a / 1e38");  // its reciprocal is subnormal
   expect("f32", 4, "x[0] = a / 1e37", "a * ");
   expect("f64", 4, "x[0] = a / 1e38", "a * ");
+}
+
+// By what does not change in the loop, or in the launch.
+static void steady_divisors_are_inverted(void **state) {
+  (void)state;
+  const char *loop = "for k in 0u32..9 { x[k] = f32(global_id.x) / a }";
+  expect("f32", 2, loop, "x[k] = f32(global_id.x) * (1.0 / a)");
+  expect("f32", 1, loop, "x[k] = f32(global_id.x) / a");
+  expect("f32", 2, "let i = global_id.x\nx[i] = x[i] / (a + b)", "x[i] = x[i] * (1.0 / (a + b))");
+  expect("f32", 2, "let i = global_id.x\nx[i] = x[i + 1] / x[i]", "x[i + 1] / x[i]");
+  expect("f32", 2, "let i = global_id.x\nx[i] = x[i] / x[0]", "x[i] / x[0]"); // x is written
+  expect("f32", 2, "let i = global_id.x\nx[i] = 1.0 / (a + x[i])", "1.0 / (a + x[i])");
+  expect("f32", 4,
+         "let i = global_id.x\nvar s: f32 = a\nfor k in 0u32..9 { s = s * b\n"
+         "x[i + k] = x[i] / s }",
+         "x[i] / s");
+  expect("f64", 4, "let i = global_id.x\nfor k in 0u32..9 { x[i + k] = x[i] / (a * b) }",
+         "(1.0 / ");
+}
+
+static void roots_are_inverted(void **state) {
+  (void)state;
+  const char *i = "let i = global_id.x\n";
+  char body[200];
+  snprintf(body, sizeof body, "%sx[i] = 1.0 / sqrt(x[i])", i);
+  expect("f32", 2, body, "as_f32(1597243392 - ");
+  expect("f32", 1, body, "1.0 / sqrt(");
+  expect("f64", 4, body, "1.0 / sqrt(");
+  snprintf(body, sizeof body, "%sx[i] = rsqrt(x[i])", i);
+  expect("f32", 2, body, "as_f32(1597243392 - ");
+  expect("f32", 1, body, "rsqrt(");
+  snprintf(body, sizeof body, "%slet q = sqrt(x[i])\nx[i] = x[i + 1] / (a * q) + q", i);
+  expect("f32", 4, body, "1.0 / ");
+  expect("f32", 3, body, "/ (a * q)");
+  expect_kept("f32", 4, "x[0] = 1.0 / sqrt(a)"); // once for the launch
+  expect_kept("f32", 4, "x[0] = sqrt(x[1])");
+}
+
+static void sums_of_products_begin_with_what_is_added(void **state) {
+  (void)state;
+  expect("f32", 4, "x[0] = a * b + b * c + c", " = fma(a, b, fma(b, c, c))\n");
+  expect("f32", 4, "x[0] = a * a + b * b + c * c + 2.0",
+         " = fma(a, a, fma(b, b, 2.0))\n  x[0] = fma(c, c, $1)\n");
+  expect("f32", 3, "x[0] = a * b + b * c + c", "x[0] = fma(a, b, b * c) + ");
+  expect("f32", 4, "let s = a * b + b * c\nx[0] = s + c\nx[1] = s", "let s = fma(a, b, b * c)");
+  expect("f32", 4, "let s = a * b + b * c\nlet d = x[1]\nx[0] = s + d", "x[0] = s + d");
+  expect("f32", 4, "x[0] = a * b + b * c - c", "fma(a, b, b * c) - ");
 }
 
 static void exact_programs_are_left_alone(void **state) {
@@ -178,6 +226,80 @@ static void known_arguments_change_nothing(void **state) {
   vyre_program_release(p);
 }
 
+// ---- how far off --------------------------------------------------------------------------------
+
+enum { MANY = 1 << 20 };
+
+static const char root_text[] = "program p(a: f32) fast(4)\n"
+                                "buffer x: f32[] read\n"
+                                "buffer r: f32[] write\nbuffer q: f32[] write\n"
+                                "buffer s: f32[] write\n"
+                                "region main grid(len(x)) {\n"
+                                "  let i = global_id.x\n"
+                                "  let root = sqrt(x[i])\n"
+                                "  r[i] = 1.0 / root\n"
+                                "  q[i] = 3.7 / (a * root)\n"
+                                "  s[i] = root\n"
+                                "}\n";
+
+static double ulps(float found, double wanted) {
+  int exponent;
+  frexp(wanted, &exponent);
+  return fabs(found - wanted) / ldexp(1, exponent - 24);
+}
+
+static void run_roots(const char *backend, float *x[4]) {
+  vyre_program *p = parse(root_text);
+  vyre_executable *e;
+  vyre_error error;
+  vyre_scalar a = vyre_scalar_f32(-0.7f);
+  vyre_span spans[4];
+  for (int i = 0; i < 4; i++) spans[i] = (vyre_span){x[i], MANY * sizeof(float)};
+  vyre_dispatch_args args = {.params = &a, .param_count = 1, .buffers = spans, .buffer_count = 4};
+  if (vyre_compile(p, backend, NULL, &e, &error) || vyre_dispatch(e, &args, NULL, &error))
+    fail_msg("%s", error.message);
+  vyre_executable_release(e);
+  vyre_program_release(p);
+}
+
+// Every mantissa of two octaves, 2^20 at a time; others differ by a power of two.
+static void roots_are_near(void **state) {
+  (void)state;
+  float *x[4];
+  double worst[3] = {0};
+  for (int i = 0; i < 4; i++) assert_non_null(x[i] = malloc(MANY * sizeof(float)));
+  for (uint32_t part = 0; part < 16; part++) {
+    for (uint32_t i = 0; i < MANY; i++) {
+      uint32_t bits = 0x3f800000u + part * MANY + i;
+      memcpy(&x[0][i], &bits, sizeof bits);
+    }
+    run_roots("cpu", x);
+    for (uint32_t i = 0; i < MANY; i++) {
+      double root = sqrt((double)x[0][i]);
+      double off[3] = {ulps(x[1][i], 1 / root), ulps(x[2][i], (double)3.7f / (-0.7f * root)),
+                       ulps(x[3][i], root)};
+      for (int k = 0; k < 3; k++) worst[k] = off[k] > worst[k] ? off[k] : worst[k];
+    }
+  }
+  for (int i = 0; i < 4; i++) free(x[i]);
+  if (worst[0] > 1.34 || worst[1] > 3.6 || worst[2] > 2)
+    fail_msg("off by %f, %f and %f ulp", worst[0], worst[1], worst[2]);
+}
+
+// The ends of the range: what is beyond counts as the last number, NaN stays.
+static void roots_end_where_numbers_do(void **state) {
+  (void)state;
+  static float x[4][MANY];
+  float *all[4] = {x[0], x[1], x[2], x[3]};
+  float first[] = {0x1p-126f, 0x1.fffffep127f, INFINITY, NAN, 0.0f, 1e-40f};
+  for (int i = 0; i < MANY; i++) x[0][i] = 1;
+  memcpy(x[0], first, sizeof first);
+  run_roots("cpu", all);
+  assert_true(ulps(x[1][0], 0x1p63) < 1.34 && ulps(x[1][1], 0x1p-64) < 1.34);
+  assert_true(x[1][2] == x[1][1] && isnan(x[1][3]) && x[1][4] > 0x1p64f && x[1][5] > 0x1p63f);
+  assert_true(isinf(x[3][2]) && isnan(x[3][3]) && x[3][4] == 0);
+}
+
 static void random_programs_agree(void **state) {
   (void)state;
   uint32_t changed = 0;
@@ -203,6 +325,11 @@ int main(void) {
       cmocka_unit_test(products_join_their_sums),
       cmocka_unit_test(what_is_used_elsewhere_stays),
       cmocka_unit_test(divisions_by_constants_become_products),
+      cmocka_unit_test(steady_divisors_are_inverted),
+      cmocka_unit_test(roots_are_inverted),
+      cmocka_unit_test(sums_of_products_begin_with_what_is_added),
+      cmocka_unit_test(roots_are_near),
+      cmocka_unit_test(roots_end_where_numbers_do),
       cmocka_unit_test(exact_programs_are_left_alone),
       cmocka_unit_test(backends_and_passes_agree),
       cmocka_unit_test(known_arguments_change_nothing),
