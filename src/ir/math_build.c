@@ -36,13 +36,21 @@ rounded math_round(const mathb *m, ref x, ref c) {
   return (rounded){sub(m, t, magic), bits_of(m, t)};
 }
 
+// Twice the bias of exponents comes along with the integer, so that its halves are exponent fields
+// as they are. It is even: a half is rounded to the same side with it.
+rounded math_round_scaled(const mathb *m, ref x, ref c) {
+  ref magic = num(m, m->magic + 2 * (double)(m->one_bits >> m->mantissa));
+  ref t = c ? fma3(m, x, c, magic) : add(m, x, magic);
+  return (rounded){sub(m, t, magic), bits_of(m, t)};
+}
+
 // The exponent is applied in two halves: the first product is exact, the second rounds, so a
 // subnormal result is rounded once and an overflow gives infinity. The bits of `magic` below the
 // exponent are zero in their low part and their half is too, so k can be used as it is.
 ref math_scale(const mathb *m, ref p, ref k) {
   ref h = shr(m, k, 1);
-  ref first = exp2_int(m, h);
-  ref second = exp2_int(m, sub(m, k, h));
+  ref first = float_of(m, shl(m, h, m->mantissa));
+  ref second = float_of(m, shl(m, sub(m, k, h), m->mantissa));
   return mul(m, mul(m, p, first), second);
 }
 

@@ -156,7 +156,9 @@ typedef struct rounded {
   ref n, k;
 } rounded;
 rounded math_round(const mathb *m, ref x, ref c);
-// p * 2^n, rounded once: also where 2^n is not normal. `k` as math_round gives it.
+// The same for math_scale alone, which takes this k.
+rounded math_round_scaled(const mathb *m, ref x, ref c);
+// p * 2^n, rounded once: also where 2^n is not normal.
 ref math_scale(const mathb *m, ref p, ref k);
 
 // x = 2^e (1 + f) with 1 + f from sqrt(1/2) to sqrt(2), for x > 0 and finite.

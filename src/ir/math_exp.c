@@ -68,10 +68,13 @@ static ref minus_ln2_lo(const mathb *m) {
 }
 
 // The first product is subtracted exactly: it and x are multiples of the same ulp and r is small.
-static reduced reduce_ln2(const mathb *m, ref x) {
-  rounded n = math_round(m, x, log2_e(m));
+static reduced reduce_by(const mathb *m, ref x, rounded n) {
   ref exact = fma3(m, n.n, minus_ln2(m), x);
   return (reduced){n.n, n.k, fma3(m, n.n, minus_ln2_lo(m), exact)};
+}
+
+static reduced reduce_ln2(const mathb *m, ref x) {
+  return reduce_by(m, x, math_round(m, x, log2_e(m)));
 }
 
 static ref exp_reduced(const mathb *m, ref r) {
@@ -82,7 +85,7 @@ static ref exp_reduced(const mathb *m, ref r) {
 ref math_build_exp(const mathb *m, ref x) {
   x = at_most(m, pick(m, 89, 710), x);
   x = at_least(m, pick(m, -104, -746), x);
-  reduced a = reduce_ln2(m, x);
+  reduced a = reduce_by(m, x, math_round_scaled(m, x, log2_e(m)));
   return math_scale(m, exp_reduced(m, a.r), a.k);
 }
 
@@ -93,7 +96,7 @@ ref math_exp2_reduced(const mathb *m, ref r) {
 ref math_build_exp2(const mathb *m, ref x) {
   x = at_most(m, pick(m, 129, 1025), x);
   x = at_least(m, pick(m, -151, -1076), x);
-  rounded n = math_round(m, x, 0);
+  rounded n = math_round_scaled(m, x, 0);
   return math_scale(m, math_exp2_reduced(m, sub(m, x, n.n)), n.k);
 }
 

@@ -71,7 +71,7 @@ static ref pow_magnitude(const mathb *m, ref x, ref y) {
   v.lo = sel(m, lt(m, mag(m, v.hi), limit), v.lo, num(m, 0)); // inf - inf beyond it
   v.hi = at_most(m, pick(m, 130, 1026), v.hi);
   v.hi = at_least(m, pick(m, -155, -1080), v.hi);
-  rounded n = math_round(m, v.hi, 0);
+  rounded n = math_round_scaled(m, v.hi, 0);
   ref r = add(m, sub(m, v.hi, n.n), v.lo);
   return math_scale(m, math_exp2_reduced(m, r), n.k);
 }
