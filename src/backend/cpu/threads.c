@@ -41,41 +41,54 @@ threads_cost *threads_find(threads_state *s, const launch *l, uint64_t invocatio
 
 // ---- the choice ---------------------------------------------------------------------------------
 
-// Waking a thread takes about 5 to 50 us here, and more on a busy machine: less work than the first
-// is done sooner alone, and up to the second it is measured who is faster. Whoever lost is tried
-// again, at first often, because first runs are slow, and later once in so many; two times in a
-// row, because the second one finds the threads awake.
+// A thread that is awake joins within a microsecond, and one that sleeps takes 5 to 50 us to wake,
+// more on a busy machine: less work than the first is done sooner alone, and up to the second it is
+// measured who is faster. For short work all threads have to be clearly so, because they burn other
+// CPUs' time; by so little that it hardly matters which side of the margin a disturbed measurement
+// falls on. Whoever lost is tried again, at first often, because first runs are slow, and later as
+// seldom as keeps what that costs to about one part in a hundred; two times in a row, because the
+// second one finds the threads awake.
 enum {
-  ALONE_NS = 30000,
+  ALONE_NS = 5000,
+  SHORT_NS = 30000,
+  SHORT_MARGIN = 8, // one part in so many
   COMPETE_NS = 1000000,
   FIRST_ALONE = 4096,
   FIRST_RUNS = 8,
   TRY_AGAIN = 256,
   TRY_SOON = 64,     // one that was clearly faster once: what disturbed it may be over
+  TRY_SELDOM = 1024, // one that takes more than twice as long
   TRY_RARELY = 4096, // one that was far slower, which costs
   ALONE_RUNS = 3, // before one thread is judged, where it can be afforded: the first may be unlucky
   AFFORDED_NS = 10000000,
 };
 
+static bool is_within(uint64_t alone, uint64_t together, uint64_t times) {
+  return alone / times < together && together / times < alone;
+}
+
 static bool is_close(uint64_t alone, uint64_t together) {
-  return alone / 4 < together && together / 4 < alone;
+  return is_within(alone, together, 4);
 }
 
 // How many runs pass until the one that lost is tried again.
-static unsigned pause_of(threads_cost *c, uint64_t alone, uint64_t together) {
-  uint64_t best = atomic_load_explicit(alone < together ? &c->best_together : &c->best_alone,
-                                       memory_order_relaxed);
-  uint64_t usual = alone < together ? alone : together;
-  if (best && best < usual - usual / 5) return TRY_SOON;
-  return is_close(alone, together) ? TRY_AGAIN : TRY_RARELY;
+static unsigned pause_of(threads_cost *c, bool is_alone, uint64_t alone, uint64_t together) {
+  uint64_t best =
+      atomic_load_explicit(is_alone ? &c->best_together : &c->best_alone, memory_order_relaxed);
+  uint64_t usual = is_alone ? alone : together;
+  bool was_faster = best && best < usual - usual / 5;
+  if (is_within(alone, together, 2)) return was_faster ? TRY_SOON : TRY_AGAIN;
+  if (!is_close(alone, together)) return TRY_RARELY;
+  return was_faster ? TRY_AGAIN : TRY_SELDOM;
 }
 
 // Whether the one that lost has its turn. One that lost by far gets one more chance at first, and
 // one later: whoever times the region meanwhile sees what it will take, not what was tried.
-static bool is_turn(threads_cost *c, unsigned run, uint64_t alone, uint64_t together) {
+static bool is_turn(threads_cost *c, unsigned run, bool is_alone, uint64_t alone,
+                    uint64_t together) {
   if (run >= FIRST_RUNS) {
     bool is_second_chance = run == TRY_AGAIN && !is_close(alone, together);
-    return is_second_chance || run % pause_of(c, alone, together) < 2;
+    return is_second_chance || run % pause_of(c, is_alone, alone, together) < 2;
   }
   return is_close(alone, together) ? run / 2 % 2 == 0 : run == 0;
 }
@@ -94,12 +107,16 @@ uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
   double ns = (double)invocations * (double)one_of(alone, together, all) / 1000.0;
   bool may_compete = s->has_atomics || ns < COMPETE_NS;
   if (!alone && !together) return invocations <= FIRST_ALONE || s->has_atomics ? 1 : all;
-  if (!alone) return may_compete ? 1 : all;
+  // One that was not measured is guessed from all of them, which may be slower than it.
+  double together_ns = (double)invocations * (double)together / 1000.0;
+  if (!alone) return may_compete || (together_ns < COMPETE_NS && ns < AFFORDED_NS) ? 1 : all;
   bool is_judged = atomic_load_explicit(&c->alone_runs, memory_order_relaxed) >= ALONE_RUNS;
   if (ns < ALONE_NS || (!is_judged && ns < AFFORDED_NS)) return 1;
   if (!together || !may_compete) return all;
   unsigned run = atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed);
-  return (alone < together) != is_turn(c, run, alone, together) ? 1 : all;
+  uint64_t margin = ns < SHORT_NS ? alone / SHORT_MARGIN : 0;
+  bool is_alone = alone - margin <= together;
+  return is_alone != is_turn(c, run, is_alone, alone, together) ? 1 : all;
 }
 
 void threads_learn(threads_cost *c, uint64_t time_ns, uint32_t threads, uint64_t invocations) {
