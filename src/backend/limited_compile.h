@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A backend's compile under the time limit of its options. Without one it runs in place. *state is
-// the caller's, to be given to the backend's release. Any thread.
+// A backend's compile under the time limit of its options. Without one it runs in place. One that
+// takes longer goes on, and whoever asks for the same again gets what it makes. *state is the
+// caller's, to be given to the backend's release. Any thread.
 #ifndef VYRE_BACKEND_LIMITED_COMPILE_H
 #define VYRE_BACKEND_LIMITED_COMPILE_H
 

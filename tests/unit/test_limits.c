@@ -5,6 +5,7 @@
 // ended by the runner.
 #include "backend/backend.h"
 #include "backend/pieces.h"
+#include "backend/ref/ref.h"
 #include "base/clock.h"
 #include "base/limited.h"
 #include "base/strbuf.h"
@@ -303,6 +304,91 @@ static void test_given_up(void **state) {
   assert_int_equal(run_limited(MILLISECOND), LIMITED_LATE); // ended when the process ends
 }
 
+// ---- compiles that come late --------------------------------------------------------------------
+
+static vyre_status compile_at_gate(const backend *self, vyre_program *program,
+                                   const vyre_compile_options *options,
+                                   const volatile uint32_t *stop, void **state, vyre_error *error) {
+  wait_at_gate(NULL, stop);
+  if (__atomic_load_n(stop, __ATOMIC_RELAXED)) return launch_compiling_error(program, error);
+  return ref_backend.compile(self, program, options, stop, state, error);
+}
+
+static backend slow_backend;
+static const uint64_t LONG_NS = UINT64_C(60000000000);
+
+static vyre_status compile_slowly(vyre_program *p, uint64_t limit_ns, vyre_tier tier,
+                                  vyre_executable **out) {
+  vyre_compile_options options = {.timeout_ns = limit_ns, .tier = tier};
+  vyre_error error;
+  return vyre_compile(p, "slow", &options, out, &error);
+}
+
+static void set_gate(bool is_open) {
+  pthread_mutex_lock(&work_gate.lock);
+  work_gate.is_open = is_open;
+  pthread_mutex_unlock(&work_gate.lock);
+}
+
+// Runs it, and says what its region is called.
+static const char *run_once(vyre_executable *e, uint32_t expected) {
+  static uint32_t x[64], y[64];
+  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
+  vyre_dispatch_args args = {.buffers = spans, .buffer_count = 2};
+  static vyre_region_report row;
+  vyre_report report = {.regions = &row, .region_capacity = 1};
+  assert_int_equal(vyre_dispatch(e, &args, &report, NULL), VYRE_OK);
+  assert_int_equal(y[63], expected);
+  return row.name;
+}
+
+// However short the limits are, it is compiled once, and in the end it is there.
+static void test_a_late_compile_is_used(void **state) {
+  (void)state;
+  slow_backend = ref_backend;
+  slow_backend.id = "slow";
+  slow_backend.compile = compile_at_gate;
+  backend_set_extra(&slow_backend);
+  vyre_program *p = parse(HEAD "region main grid(64) {\n" ID "y[i] = 7\n}\n");
+  vyre_executable *e = NULL, *other = NULL;
+  for (int i = 0; i < 5; i++)
+    assert_int_equal(compile_slowly(p, MILLISECOND, VYRE_TIER_FULL, &e), VYRE_ERROR_TIMEOUT);
+  gate_wait(&work_gate.begun, 1);
+  assert_int_equal(work_gate.begun, 1);
+  set_gate(true);
+  assert_int_equal(compile_slowly(p, LONG_NS, VYRE_TIER_FULL, &e), VYRE_OK);
+  assert_int_equal(work_gate.begun, 1);
+  // It is given away once, and for the very same only.
+  assert_int_equal(compile_slowly(p, LONG_NS, VYRE_TIER_QUICK, &other), VYRE_OK);
+  assert_int_equal(work_gate.begun, 2);
+  (void)run_once(e, 7);
+  vyre_executable_release(e);
+  vyre_executable_release(other);
+  vyre_program_release(p);
+  set_gate(false);
+}
+
+// Regions of the same body with other names are told of by their names.
+static void test_a_late_compile_keeps_its_names(void **state) {
+  (void)state;
+  vyre_program *p = parse(HEAD "region main grid(64) {\n" ID "y[i] = 8\n}\n");
+  vyre_program *q = parse(HEAD "region other grid(64) {\n" ID "y[i] = 8\n}\n");
+  vyre_executable *of_p = NULL, *of_q = NULL;
+  assert_int_equal(compile_slowly(p, MILLISECOND, VYRE_TIER_FULL, &of_p), VYRE_ERROR_TIMEOUT);
+  set_gate(true);
+  assert_int_equal(compile_slowly(q, LONG_NS, VYRE_TIER_FULL, &of_q), VYRE_OK);
+  assert_int_equal(compile_slowly(p, LONG_NS, VYRE_TIER_FULL, &of_p), VYRE_OK);
+  assert_string_equal(run_once(of_q, 8), "other");
+  assert_string_equal(run_once(of_p, 8), "main");
+  vyre_executable_release(of_p);
+  vyre_executable_release(of_q);
+  vyre_program_release(p);
+  vyre_program_release(q);
+  set_gate(false);
+  work_gate.begun = 0;
+  backend_set_extra(NULL);
+}
+
 // ---- the caller's flag --------------------------------------------------------------------------
 
 static void *raise_soon(void *flag) {
@@ -344,7 +430,10 @@ static void test_flag(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_given_up), // first: nothing else was given up
+      // First: nothing else was given up.
+      cmocka_unit_test(test_a_late_compile_is_used),
+      cmocka_unit_test(test_a_late_compile_keeps_its_names),
+      cmocka_unit_test(test_given_up),
       cmocka_unit_test(test_pieces),
       cmocka_unit_test(test_groups_of_pieces),
       cmocka_unit_test(test_endless_on_ref),

@@ -56,7 +56,7 @@ static void rather_short_work_is_measured(void **state) {
     m.together_ns = m.alone_ns * 3 / 2;
     assert_in_range(run_new(&m, 4096, 2560), 10, 22);
   }
-  m = (machine){.alone_ns = 20000, .together_ns = 19000};
+  m = (machine){.alone_ns = 20000, .together_ns = 19500};
   assert_in_range(run_new(&m, 4096, 2560), 10, 22);
 }
 

@@ -51,7 +51,7 @@ threads_cost *threads_find(threads_state *s, const launch *l, uint64_t invocatio
 enum {
   ALONE_NS = 5000,
   SHORT_NS = 30000,
-  SHORT_MARGIN = 8, // one part in so many
+  SHORT_MARGIN = 16, // one part in so many
   COMPETE_NS = 1000000,
   FIRST_ALONE = 4096,
   FIRST_RUNS = 8,
