@@ -71,6 +71,10 @@ typedef struct backend {
 
   void (*release)(void *state);
 
+  // May be NULL. What a dispatch is expected to take, from an earlier process: for what a backend
+  // would otherwise find out in its first runs. Any thread.
+  void (*expect)(void *state, uint64_t ns);
+
   // For backends with devices that have memory of their own; NULL for the others. A dispatch may
   // then keep a buffer that has a handle (launch_handle) on the device, in handle->device, instead
   // of copying it back; it uses the device's copy when that is current, and says what it wrote.

@@ -31,6 +31,10 @@ const char *vyre_executable_backend(const vyre_executable *e) {
   return e ? e->backend->id : NULL;
 }
 
+void executable_expect(vyre_executable *e, uint64_t ns) {
+  if (e->backend->expect) e->backend->expect(e->state, ns);
+}
+
 // ---- compile ------------------------------------------------------------------------------------
 
 // The oracle runs what it was given, so that a mistake of a pass is seen as one; the quick tier is

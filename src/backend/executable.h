@@ -29,6 +29,10 @@ vyre_status executable_from_cache(vyre_program *program, const char *backend,
 const vyre_program *executable_program(const vyre_executable *executable);
 const backend *executable_backend(const vyre_executable *executable);
 
+// What a dispatch of it is expected to take, from an earlier process: its first one is begun
+// accordingly.
+void executable_expect(vyre_executable *executable, uint64_t ns);
+
 // What runs a launch: a backend's dispatch with its state, or whoever does it in its place.
 typedef vyre_status executable_run(void *context, const launch *l, vyre_report *report,
                                    vyre_error *error);

@@ -99,6 +99,7 @@ static bool begin_with_remembered(vyre_kernel *k, plan *p, const remembered *r) 
   if (!code_is_trusted(c) || (r->code[0] && strcmp(r->code, hex))) return false;
   variant *v = plan_variant(k, p, c, name.shape);
   if (!v) return false;
+  if (v->prior_ns > 0) executable_expect(c->executable, (uint64_t)v->prior_ns);
   pthread_mutex_lock(&k->lock);
   plan_adopt(p, v, REASON_ROUTED, NULL);
   pthread_mutex_unlock(&k->lock);
@@ -296,6 +297,7 @@ static bool begin_with_predicted(vyre_kernel *k, plan *p) {
     variant *v = plan_variant(k, p, rows[i].code, rows[i].shape);
     if (!v) break;
     pthread_mutex_lock(&k->lock);
+    v->predicted_ns = (uint64_t)exp2(fmin(fmax(rows[i].log_ns, 0), 62)) + 1;
     if (!taken++) plan_adopt(p, v, REASON_PREDICTED, NULL);
     pthread_mutex_unlock(&k->lock);
   }

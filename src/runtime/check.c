@@ -98,6 +98,12 @@ static bool has_budget(vyre_kernel *k, const variant *v, uint64_t bytes, bool is
   return is_free || atomic_load(&all->run_ns) * SHARE < total;
 }
 
+// A caller with a time limit does not wait for copies that take a large part of it: one byte takes
+// less than a nanosecond, and inputs and answers are copied.
+static bool may_wait(const vyre_dispatch_args *args, uint64_t bytes) {
+  return !args->timeout_ns || 2 * bytes < args->timeout_ns / 4;
+}
+
 static void hand_over(check *c, uint64_t start) {
   kernel_checks *all = &c->kernel->checks;
   c->inputs.args.timeout_ns = TIMEOUT_NS;
@@ -124,7 +130,8 @@ check *check_begin(vyre_kernel *k, const plan *p, variant *v, const vyre_dispatc
       is_small && !order_matters(k->program) && is_for_now(k, p, v, args, &expected_ns);
   bool is_free = is_in_first_second(v->code);
   // Learning goes first, and a background that is behind is not asked at every dispatch.
-  bool is_later = is_small && !atomic_load(&k->learning) && has_budget(k, v, bytes, is_free);
+  bool is_later = is_small && !atomic_load(&k->learning) && has_budget(k, v, bytes, is_free) &&
+                  may_wait(args, bytes);
   if (!is_at_once && !is_later) {
     atomic_fetch_add(&v->next_check, BEHIND);
     return NULL;

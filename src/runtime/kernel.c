@@ -257,33 +257,43 @@ static bool is_time_to_learn(const vyre_kernel *k, plan *p) {
   return count >= DEFAULT_LEARN_AFTER || is_hot;
 }
 
+// An alternative is not tried when the caller waits with a limit that it might not keep.
+static bool may_take(const vyre_dispatch_args *args, uint64_t expected_ns) {
+  return !args->timeout_ns || expected_ns < args->timeout_ns / 4;
+}
+
+// Neither is what the caller has copied for the background.
+static bool may_copy(const vyre_dispatch_args *args) {
+  uint64_t bytes = 0; // one takes less than a nanosecond, pages that are new included
+  for (uint32_t i = 0; i < args->buffer_count; i++) bytes += args->buffers[i].size_bytes;
+  return may_take(args, bytes);
+}
+
 // The variants that are known take turns; after the last turn it is looked who was fastest.
-static variant *next_in_turn(vyre_kernel *k, plan *p, variant *usual) {
+static variant *next_in_turn(vyre_kernel *k, plan *p, const vyre_dispatch_args *args,
+                             variant *usual) {
   uint32_t variants = atomic_load(&p->variant_count);
   unsigned turn = atomic_fetch_add(&p->opening, 1);
   if (turn < PLAN_TURNS * variants) {
     variant *v = p->variants[turn % variants];
-    return code_is_trusted(v->code) ? v : usual;
+    return code_is_trusted(v->code) && may_take(args, v->predicted_ns) ? v : usual;
   }
   if (turn > PLAN_TURNS * variants) return usual;
   review_opening(k, p);
   return atomic_load(&p->current);
 }
 
-// An alternative is not tried when the caller waits with a limit that it might not keep.
-static bool may_explore(plan *p, const vyre_dispatch_args *args) {
-  return !args->timeout_ns || atomic_load(&p->explore_ns) < args->timeout_ns / 4;
-}
-
 // What the background asked for, beside the work itself. Returns the variant to run.
 static variant *attend(vyre_kernel *k, plan *p, const vyre_dispatch_args *args, unsigned attention,
                        variant *v) {
+  const unsigned COPIES = ATTEND_COLD | ATTEND_LEARN | ATTEND_RESIZE;
+  if ((attention & COPIES) && !may_copy(args)) attention &= ~COPIES;
   if ((attention & ATTEND_COLD) && is_time_to_learn(k, p)) learn_begin(k, p, args, STAGE_PASSES);
   if (attention & ATTEND_LEARN) learn_begin(k, p, args, 0);
   if (attention & ATTEND_RESIZE) resize_begin(k, p, args);
-  if (attention & ATTEND_OPENING) v = next_in_turn(k, p, v);
+  if (attention & ATTEND_OPENING) v = next_in_turn(k, p, args, v);
   variant *other = attention & ATTEND_EXPLORE ? atomic_load(&p->explore) : NULL;
-  if (other && may_explore(p, args)) {
+  if (other && may_take(args, atomic_load(&p->explore_ns))) {
     other = atomic_exchange(&p->explore, NULL);
     atomic_fetch_and(&p->attention, ~(unsigned)ATTEND_EXPLORE);
     if (other && code_is_trusted(other->code)) {

@@ -55,6 +55,7 @@ typedef struct variant {
   uint32_t trial_samples, trial_number; // 0: of a trial without the others
   double prior_ns;                      // what earlier processes measured; 0: nothing
   double prior_best_ns;                 // the fastest of it
+  uint64_t predicted_ns;                // what other buckets say it takes here; 0: nothing
   uint64_t next_explore_ns;             // when it may be tried again, of clock_now_ns
   uint64_t fresh[VARIANT_FRESH];
   uint32_t fresh_count;

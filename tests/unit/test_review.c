@@ -339,6 +339,35 @@ static void known_variants_take_turns_in_a_new_bucket(void **state) {
   finish(rt);
 }
 
+// Whose turn it is does not matter to a caller who waits with a limit: who may not keep it is left
+// out.
+static void a_time_limit_is_not_spent_on_turns(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_learned(&rt);
+  asked limited = larger;
+  limited.timeout_ns = 4 * 1500000; // enough for those that take less than 1.5 ms
+  for (int i = 0; i < PLAN_TURNS; i++) assert_string_equal(answers(k, limited, 3), "212");
+  assert_int_equal(dispatch(k, limited), 2);
+  assert_int_equal(atomic_load(&plan_of(k, larger)->state), PLAN_LEARNED);
+  finish(rt);
+}
+
+// Copying inputs for the background takes time, too.
+static void a_time_limit_is_not_spent_on_copies(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt);
+  takes_ns[0] = 10;
+  asked limited = usual;
+  limited.timeout_ns = 4 * 2 * 4 * usual.count; // four times what copying is taken for
+  expect(k, limited, "00000000", "nothing-known");
+  limited.timeout_ns += 4;
+  dispatch(k, limited);
+  assert_string_not_equal(reason_of(k, usual), "nothing-known");
+  finish(rt);
+}
+
 static void the_fastest_of_a_new_bucket_need_not_be_what_was_predicted(void **state) {
   (void)state;
   vyre_runtime *rt;
@@ -459,6 +488,8 @@ int main(void) {
       cmocka_unit_test(what_has_no_hope_is_not_tried),
       cmocka_unit_test(trying_others_has_a_share),
       cmocka_unit_test(known_variants_take_turns_in_a_new_bucket),
+      cmocka_unit_test(a_time_limit_is_not_spent_on_turns),
+      cmocka_unit_test(a_time_limit_is_not_spent_on_copies),
       cmocka_unit_test(the_fastest_of_a_new_bucket_need_not_be_what_was_predicted),
       cmocka_unit_test(a_new_bucket_learns_when_that_is_worth_it),
       cmocka_unit_test(a_suggested_size_is_proven_and_timed),

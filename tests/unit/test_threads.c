@@ -152,6 +152,23 @@ static void a_disturbance_ends(void **state) {
   assert_in_range(run(&s, &s.costs[0], &m, 256, 256), 250, 256);
 }
 
+// An earlier process knows how long it takes: the first run has as many threads as pay then.
+static void what_is_expected_decides_the_first_run(void **state) {
+  (void)state;
+  threads_state s = {.expected_ns = 600000};
+  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 64), ALL);
+  threads_learn(&s.costs[0], 600000, ALL, 64);
+  (void)run(&s, &s.costs[0], &(machine){.alone_ns = 1200000, .together_ns = 600000}, 100, 0);
+  assert_int_equal(threads_choose(&s, &s.costs[1], 1, 64), 1);
+  s.expected_ns = 10000;
+  assert_int_equal(threads_choose(&s, &s.costs[1], ALL, 1 << 20), 1);
+  s = (threads_state){.expected_ns = 600000, .has_atomics = true};
+  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 1 << 20), 1);
+  s = (threads_state){0};
+  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 4096), 1);
+  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 4097), ALL);
+}
+
 static void one_core_is_one_thread(void **state) {
   (void)state;
   threads_state s = {0};
@@ -209,6 +226,7 @@ int main(void) {
       cmocka_unit_test(a_far_slower_one_is_not_what_is_timed_at_first),
       cmocka_unit_test(a_first_run_that_was_disturbed_is_forgotten),
       cmocka_unit_test(a_disturbance_ends),
+      cmocka_unit_test(what_is_expected_decides_the_first_run),
       cmocka_unit_test(one_core_is_one_thread),
       cmocka_unit_test(work_of_another_order_is_another_bucket),
       cmocka_unit_test(a_bucket_that_is_taken_over_knows_nothing),

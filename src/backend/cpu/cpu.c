@@ -322,6 +322,12 @@ static vyre_status cpu_dispatch(void *state, const launch *l, vyre_report *repor
   return status;
 }
 
+static void cpu_expect(void *state, uint64_t ns) {
+  cpu_state *s = state;
+  for (uint32_t i = 0; i < s->program->region_count; i++)
+    atomic_store_explicit(&s->regions[i].threads.expected_ns, ns, memory_order_relaxed);
+}
+
 // ---- compile ------------------------------------------------------------------------------------
 
 static void cpu_release(void *state) {
@@ -420,4 +426,5 @@ const backend cpu_backend = {
     .compile_cached = cpu_compile_cached,
     .dispatch = cpu_dispatch,
     .release = cpu_release,
+    .expect = cpu_expect,
 };

@@ -99,6 +99,14 @@ static uint64_t one_of(uint64_t alone, uint64_t together, uint32_t all) {
   return !alone || (together && together * all < alone) ? together * all : alone;
 }
 
+// Nothing was measured yet, in this process.
+static bool is_short_at_first(const threads_state *s, uint64_t invocations) {
+  uint64_t expected_ns =
+      atomic_load_explicit(&((threads_state *)s)->expected_ns, memory_order_relaxed);
+  if (s->has_atomics) return true;
+  return expected_ns ? expected_ns < SHORT_NS : invocations <= FIRST_ALONE;
+}
+
 uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
                         uint64_t invocations) {
   if (all == 1) return 1;
@@ -106,7 +114,7 @@ uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
   uint64_t together = atomic_load_explicit(&c->together, memory_order_relaxed);
   double ns = (double)invocations * (double)one_of(alone, together, all) / 1000.0;
   bool may_compete = s->has_atomics || ns < COMPETE_NS;
-  if (!alone && !together) return invocations <= FIRST_ALONE || s->has_atomics ? 1 : all;
+  if (!alone && !together) return is_short_at_first(s, invocations) ? 1 : all;
   // One that was not measured is guessed from all of them, which may be slower than it.
   double together_ns = (double)invocations * (double)together / 1000.0;
   if (!alone) return may_compete || (together_ns < COMPETE_NS && ns < AFFORDED_NS) ? 1 : all;

@@ -24,6 +24,8 @@ typedef struct threads_cost {
 typedef struct threads_state {
   threads_cost costs[THREADS_BUCKETS];
   bool has_atomics; // on buffers: threads may be slower than one
+  // What a dispatch took in an earlier process, on as many threads as were best; 0: not known.
+  atomic_uint_fast64_t expected_ns;
 } threads_state;
 
 // The bucket of a region's dispatch.
