@@ -6,6 +6,7 @@
 #include "base/fpenv.h"
 #include "base/strbuf.h"
 #include "runtime/kernel.h"
+#include "runtime/review.h"
 #include "runtime/runtime.h"
 #include "runtime/tuning.h"
 
@@ -82,6 +83,24 @@ static void explain_stages(strbuf *s, const plan *p) {
   strbuf_puts(s, is_first ? " nothing\n" : "\n");
 }
 
+static void explain_change(strbuf *s, const plan *p, const variant *v) {
+  strbuf_puts(s, "  what would change it: ");
+  switch ((plan_state)atomic_load(&((plan *)p)->state)) {
+  case PLAN_COLD: strbuf_puts(s, "more dispatches\n"); return;
+  case PLAN_OPENING: strbuf_puts(s, "whoever is fastest when all have had their turns\n"); return;
+  case PLAN_LEARNING: strbuf_puts(s, "what the background is measuring now\n"); return;
+  case PLAN_LEARNED:
+  case PLAN_DECLINED: break;
+  }
+  if (v->figure.count < FIGURE_ENOUGH)
+    strbuf_puts(s, "what dispatches measure\n");
+  else
+    strbuf_printf(s,
+                  "a variant that takes less than %.3f us in dispatches, times of this one that "
+                  "change for good, or a wrong answer\n",
+                  figure_expected_ns(&v->figure) * (10000 - REVIEW_MARGIN_BPS) / 1e7);
+}
+
 static void explain_plan(strbuf *s, plan *p) {
   static const char *const states[] = {
       [PLAN_COLD] = "not enough dispatches yet", [PLAN_OPENING] = "known variants take turns",
@@ -113,6 +132,7 @@ static void explain_plan(strbuf *s, plan *p) {
                 "  what machines of this kind found fastest won here too: the rest is put off\n");
   else if (atomic_load(&p->state) == PLAN_LEARNED)
     explain_stages(s, p);
+  explain_change(s, p, v);
   uint32_t first = p->decision_count > PLAN_DECISIONS ? p->decision_count - PLAN_DECISIONS : 0;
   for (uint32_t i = p->decision_count - 1; i > first; i--) {
     strbuf_puts(s, "  before that ");

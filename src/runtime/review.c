@@ -15,9 +15,8 @@
 #include <string.h>
 
 enum {
-  SWITCH_MARGIN_BPS = 300, // an alternative must be 3 % faster in dispatches to be taken
-  EXPLORE_SHARE = 100,     // of a plan's time: one part in so many is for trying alternatives
-  LEARN_SHARE = 20,        // likewise for jobs in the background
+  EXPLORE_SHARE = 100, // of a plan's time: one part in so many is for trying alternatives
+  LEARN_SHARE = 20,    // likewise for jobs in the background
 };
 #define EXPLORE_EVERY_NS UINT64_C(200000000)
 
@@ -56,7 +55,7 @@ static variant *better_than(const plan *p, variant *current, bool has_changed) {
     if (v == current || !code_is_trusted(v->code) || ns <= 0) continue;
     bool is_better = has_changed
                          ? ns < usual * 0.9
-                         : figure_is_faster(&v->figure, &current->figure, SWITCH_MARGIN_BPS);
+                         : figure_is_faster(&v->figure, &current->figure, REVIEW_MARGIN_BPS);
     if (is_better && (!best || ns < plan_estimate_ns(p, best))) best = v;
   }
   return best;

@@ -9,7 +9,10 @@
 
 #include "runtime/plan.h"
 
-enum { REVIEW_TICK_NS = 50000000 };
+enum {
+  REVIEW_TICK_NS = 50000000,
+  REVIEW_MARGIN_BPS = 300, // an alternative must be 3 % faster in dispatches to be taken
+};
 
 // All plans of a kernel. In the background, without the kernel's lock.
 void review_kernel(vyre_kernel *k);
