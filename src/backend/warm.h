@@ -2,7 +2,9 @@
 //
 // Launches that a driver has compiled for. Drivers compile when they first see a launch; under a
 // time limit that is waited for apart, so that a compiler that is slow is told from a kernel that
-// is. Any thread.
+// is. What comes late is finished for the next dispatch, which waits for it instead of asking for
+// the same again: otherwise limits that are shorter than the compile would never let a launch run.
+// Any thread.
 #ifndef VYRE_BACKEND_WARM_H
 #define VYRE_BACKEND_WARM_H
 
@@ -13,13 +15,13 @@
 
 typedef struct warm_set {
   pthread_mutex_t lock;
-  vec(uint64_t) keys;
+  pthread_cond_t changed;
+  vec(uint64_t) keys, under_way;
 } warm_set;
 
 // What a backend does with its state; the set is part of it.
 typedef struct warm_how {
-  // Has everything compiled for a launch of these regions, and returns early when *stop becomes
-  // other than 0: nobody waits any more.
+  // Has everything compiled for a launch of these regions. *stop is for what it calls: it stays 0.
   vyre_status (*run)(void *state, int way, const launch_region *regions,
                      const volatile uint32_t *stop, vyre_error *error);
   void (*hold)(void *state); // one more user of it, who calls `release` in the end
