@@ -646,15 +646,18 @@ void builder_source(vyre_builder *b, const builder_source_text *source) {
   b->program->begins_undefined = source->begins_undefined;
   if (source->name) b->program->source_name = builder_copy_name(b, source->name);
   uint32_t count = 1;
-  for (size_t i = 0; i < size; i++) count += text[i] == '\n';
+  const char *end = text + size, *p = text;
+  while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) count++, p++;
   uint32_t *lines = arena_alloc_array(&b->program->arena, count, sizeof *lines);
   if (!lines) {
     builder_fail_memory(b);
     return;
   }
-  uint32_t at = 1;
-  for (size_t i = 0; i < size; i++)
-    if (text[i] == '\n') lines[at++] = (uint32_t)i + 1;
+  p = text;
+  for (uint32_t at = 1; at < count; at++) {
+    p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
+    lines[at] = (uint32_t)(p - text);
+  }
   b->program->lines = lines;
   b->program->line_count = count;
 }

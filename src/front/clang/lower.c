@@ -382,7 +382,6 @@ void lower_kernel(unit *u, function *kernel, const vyre_source_options *options,
                   vyre_program **out) {
   lowering l = {.u = u, .kernel = kernel, .options = options};
   ast_function(u, kernel);
-  l.has_teams = strstr(u->text, "sub_group_") != NULL;
   l.rank = options->rank > 3 ? 3 : options->rank ? options->rank : 1;
   l.has_own_grid = kernel->grid && !options->rank;
   if (l.has_own_grid) l.rank = grid_rank(&l);

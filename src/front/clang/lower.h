@@ -79,8 +79,7 @@ struct lowering {
   base_set *loaded; // what is loaded from, while someone wants to know
   ref *numbers;     // that pointers became
   uint32_t number_count, number_capacity;
-  bool has_teams; // the source calls functions of subgroups
-  ref guard;      // what is lowered is done by those for whom this is true; 0: by all
+  ref guard; // what is lowered is done by those for whom this is true; 0: by all
 };
 
 _Noreturn void lower_refuse(lowering *l, uint32_t offset, const char *what, const char *fix);

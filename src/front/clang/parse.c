@@ -210,4 +210,5 @@ void parse_source(unit *u, const char *build_options) {
     choose_standard(u, &wanted, 1);
   else
     choose_standard(u, has_later_words(u) ? later : first, 3);
+  u->has_teams = strstr(u->text, "sub_group_") != NULL;
 }

@@ -178,7 +178,7 @@ static void both(lowering *l, ref c, ref outer, node *s) {
 }
 
 bool together_if(lowering *l, ref c, node *s) {
-  if (!l->has_teams || l->guard || !has(l, s)) return false;
+  if (!l->u->has_teams || l->guard || !has(l, s)) return false;
   if (!is_uneven(l, c, MOST_STEPS)) return false;
   if (!can_stmt(l, s->kid[1], 0) || !can_stmt(l, s->kid[2], 0)) return false;
   both(l, c, 0, s);

@@ -48,6 +48,7 @@ typedef struct unit {
   size_t size;
   line_mark *marks;
   uint32_t mark_count;
+  bool has_teams;               // `text` calls functions of subgroups
   line_index lines, user_lines; // of `text`, of the source
 
   CXIndex index;
