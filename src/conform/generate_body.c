@@ -65,6 +65,14 @@ static void store_array(generator *g) {
   known_array a = g->arrays.at[random_below(&g->random, (uint32_t)g->arrays.count)];
   vyre_value index = generator_index(g, a.length, false, DEPTH - 1);
   vyre_value value = generator_expr(g, a.type, false, DEPTH);
+  uint32_t way = random_below(&g->random, 100);
+  if (way < 40 && a.type != VYRE_BOOL) { // in place, as one counts
+    static const vyre_op ops[] = {VYRE_OP_ADD, VYRE_OP_ADD, VYRE_OP_SUB, VYRE_OP_MUL};
+    vyre_value old = vyre_build_load(g->b, a.mem, index);
+    bool is_first = way % 2;
+    value = vyre_build_binary(g->b, ops[random_below(&g->random, 4)], is_first ? old : value,
+                              is_first ? value : old);
+  }
   vyre_build_store(g->b, a.mem, index, value);
 }
 
@@ -86,8 +94,8 @@ static void commutative_atomic(generator *g, memory_state *m) {
   vyre_op op = m->atomic;
   if (op <= VYRE_OP_ATOMIC_SUB) op = (vyre_op)(VYRE_OP_ATOMIC_ADD + random_below(&g->random, 2));
   vyre_value index = generator_index(g, m->length, false, DEPTH - 1);
-  vyre_value value = m->is_whole ? whole_number(g, m->type)
-                                 : generator_expr(g, m->type, false, DEPTH - 1);
+  vyre_value value =
+      m->is_whole ? whole_number(g, m->type) : generator_expr(g, m->type, false, DEPTH - 1);
   vyre_value old = vyre_build_atomic(g->b, op, m->mem, index, value);
   if (type_is_float(m->type) || !random_chance(&g->random, 20)) return;
   vyre_value zero = vyre_build_binary(g->b, VYRE_OP_XOR, old, old);

@@ -78,7 +78,9 @@ void lanes_end(const emitter *e, const lane_loop *l);
 
 // gather.c: any elements at once, where the machine has instructions for it that are fast. Lanes
 // without their bit read nothing and give zero; NULL: all take part.
-bool can_gather(const emitter *e, const place *p);
+bool can_gather(const emitter *e, vyre_type type);
+llval build_gather(const emitter *e, vyre_type type, llval addresses, llval bits);
+llval build_scatter(const emitter *e, vyre_type type, llval addresses, llval value, llval bits);
 llval load_gathered(const emitter *e, const place *p, ref index, llval indices, llval bits);
 void store_scattered(const emitter *e, const place *p, ref index, llval indices, llval value,
                      llval bits); // of several lanes that write one element the last one wins

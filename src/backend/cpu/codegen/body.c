@@ -134,6 +134,7 @@ static void emit_pure(emitter *e, uint32_t i) {
 
 void emit_value(emitter *e, uint32_t i) {
   const inst *in = &e->p->code[i];
+  if (in->op != VYRE_OP_STORE && is_in_update(e, i)) return; // its store does it
   switch ((vyre_op)in->op) {
   case VYRE_OP_VAR: emit_var(e, i); break;
   case VYRE_OP_GET: emit_get(e, i); break;

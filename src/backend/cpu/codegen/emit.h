@@ -73,6 +73,7 @@ typedef struct kernel {
   bool *is_only_written;   // per buffer: nothing reads it
   bool *is_own;            // per buffer: an element is written by the invocation of its number only
   bool *is_used;           // per operation of the body: something uses its value
+  uint32_t *update;        // per operation: the store that it is part of; see private.c
   bool is_large;           // so much code that LLVM has to be spared
   const uint8_t *voted;    // per operation: an `if` that holds for all of a workgroup, or NULL
   struct tally **tallies;  // per buffer: copies that are counted into, or NULL
@@ -198,6 +199,10 @@ void emit_load(emitter *e, uint32_t i);
 void emit_store(emitter *e, uint32_t i);
 void emit_atomic(emitter *e, uint32_t i);
 void emit_array(emitter *e, uint32_t i);
+// Updates of elements of private arrays, a[i] = a[i] + 1: finds them in a region (false: out of
+// memory), and whether the store at the end of one does all of its work.
+bool updates_find(kernel *k);
+bool is_in_update(const emitter *e, uint32_t i);
 
 // control.c, body.c
 uint32_t emit_if(emitter *e, uint32_t i);

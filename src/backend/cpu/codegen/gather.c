@@ -5,9 +5,27 @@
 // one: the half of all elements that it is beyond is added to the address.
 #include "backend/cpu/codegen/access.h"
 
-bool can_gather(const emitter *e, const place *p) {
+bool can_gather(const emitter *e, vyre_type type) {
   enum { FEWEST = 4 }; // LLVM takes smaller vectors apart
-  return e->u->target->gathers && e->width >= FEWEST && type_bytes(p->type) >= 4;
+  return e->u->target->gathers && e->width >= FEWEST && type_bytes(type) >= 4;
+}
+
+static llval who(const emitter *e, llval bits) {
+  return bits ? bits : LLVMConstAllOnes(type_vector_of(e, e->u->i1));
+}
+
+llval build_gather(const emitter *e, vyre_type type, llval addresses, llval bits) {
+  lltype types[2] = {type_vector_of(e, type_memory(e->u, type)), type_vector_of(e, e->u->ptr)};
+  llval args[4] = {addresses, LLVMConstInt(e->u->i32, type_bytes(type), false), who(e, bits),
+                   LLVMConstNull(types[0])};
+  return build_intrinsic(e, "llvm.masked.gather", types, 2, args, 4);
+}
+
+llval build_scatter(const emitter *e, vyre_type type, llval addresses, llval value, llval bits) {
+  lltype types[2] = {type_vector_of(e, type_memory(e->u, type)), type_vector_of(e, e->u->ptr)};
+  llval args[4] = {value, addresses, LLVMConstInt(e->u->i32, type_bytes(type), false),
+                   who(e, bits)};
+  return build_intrinsic(e, "llvm.masked.scatter", types, 2, args, 4);
 }
 
 static llval addresses(const emitter *e, const place *p, ref index, llval indices) {
@@ -24,20 +42,12 @@ static llval addresses(const emitter *e, const place *p, ref index, llval indice
 }
 
 llval load_gathered(const emitter *e, const place *p, ref index, llval indices, llval bits) {
-  lltype type = type_vector_of(e, p->element);
-  lltype types[2] = {type, type_vector_of(e, e->u->ptr)};
-  llval all = LLVMConstAllOnes(type_vector_of(e, e->u->i1));
-  llval args[4] = {addresses(e, p, index, indices),
-                   LLVMConstInt(e->u->i32, type_bytes(p->type), false), bits ? bits : all,
-                   LLVMConstNull(type)};
-  return kernel_mark(e->k, build_intrinsic(e, "llvm.masked.gather", types, 2, args, 4), p->mem);
+  llval v = build_gather(e, p->type, addresses(e, p, index, indices), bits);
+  return kernel_mark(e->k, v, p->mem);
 }
 
 void store_scattered(const emitter *e, const place *p, ref index, llval indices, llval value,
                      llval bits) {
-  lltype types[2] = {type_vector_of(e, p->element), type_vector_of(e, e->u->ptr)};
-  llval all = LLVMConstAllOnes(type_vector_of(e, e->u->i1));
-  llval args[4] = {value, addresses(e, p, index, indices),
-                   LLVMConstInt(e->u->i32, type_bytes(p->type), false), bits ? bits : all};
-  kernel_mark(e->k, build_intrinsic(e, "llvm.masked.scatter", types, 2, args, 4), p->mem);
+  llval stored = build_scatter(e, p->type, addresses(e, p, index, indices), value, bits);
+  kernel_mark(e->k, stored, p->mem);
 }

@@ -141,7 +141,7 @@ static bool find_facts(kernel *k) {
   k->is_own = arena_alloc_array(&k->u->arena, p->buffer_count + 1u, sizeof(bool));
   k->is_used = arena_alloc_array(&k->u->arena, k->region->body.end - first + 1u, sizeof(bool));
   k->is_only_written = arena_alloc_array(&k->u->arena, p->buffer_count + 1u, sizeof(bool));
-  if (!k->is_own || !k->is_used || !k->is_only_written) return false;
+  if (!k->is_own || !k->is_used || !k->is_only_written || !updates_find(k)) return false;
   for (uint32_t i = 0; i < p->buffer_count; i++) {
     k->is_own[i] = k->region->rank == 1;
     k->is_only_written[i] = true;

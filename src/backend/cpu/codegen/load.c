@@ -52,7 +52,37 @@ llval load_wide(const emitter *e, const place *p, llval address) {
   return kernel_mark(e->k, v, p->mem);
 }
 
+// How many of the first lanes a mask has, where that is known, a power of two, and all that it has.
+static unsigned first_lanes(const emitter *e, llval bits) {
+  unsigned count = 0, after = 0;
+  if (!LLVMIsConstant(bits)) return 0;
+  for (unsigned lane = 0; lane < e->width; lane++) {
+    llval bit = LLVMGetAggregateElement(bits, lane);
+    if (!bit || !LLVMIsAConstantInt(bit)) return 0;
+    bool is_set = LLVMConstIntGetZExtValue(bit);
+    if (is_set && count == lane)
+      count++;
+    else
+      after |= is_set;
+  }
+  return after || count < 2 || count == e->width || (count & (count - 1)) ? 0 : count;
+}
+
+// As the vector that they are: what was just written as a part of a wider one is found on its way
+// to memory then, and a masked load would wait for it to get there.
+static llval load_first(const emitter *e, const place *p, llval address, unsigned count) {
+  lltype type = LLVMVectorType(p->element, count);
+  llval v = LLVMBuildLoad2(e->b, type, address, ""), lanes[LANEWISE_MOST];
+  LLVMSetAlignment(v, type_bytes(p->type));
+  kernel_mark(e->k, v, p->mem);
+  for (unsigned i = 0; i < e->width; i++)
+    lanes[i] = LLVMConstInt(e->u->i32, i < count ? i : count, false);
+  return LLVMBuildShuffleVector(e->b, v, LLVMConstNull(type), LLVMConstVector(lanes, e->width), "");
+}
+
 static llval load_masked(const emitter *e, const place *p, llval address, llval bits) {
+  unsigned count = first_lanes(e, bits);
+  if (count) return load_first(e, p, address, count);
   lltype types[2] = {type_vector_of(e, p->element), e->u->ptr};
   llval args[4] = {address, LLVMConstInt(e->u->i32, type_bytes(p->type), false), bits,
                    zero_of(e, p, true)};
@@ -83,7 +113,7 @@ static llval load_field(const emitter *e, const place *p, uint32_t i, unsigned r
 static llval load_lanes(const emitter *e, const place *p, uint32_t i, unsigned row, llval bits) {
   bool is_stepping = !bits && access_class_of(e, i) == ACCESS_STEPS;
   llval indices = is_stepping ? NULL : value_vector(e, e->p->code[i].arg[1], row);
-  if (!is_stepping && can_gather(e, p))
+  if (!is_stepping && can_gather(e, p->type))
     return load_gathered(e, p, e->p->code[i].arg[1], indices, bits);
   if (bits) indices = LLVMBuildSelect(e->b, bits, indices, LLVMConstNull(LLVMTypeOf(indices)), "");
   llval result = LLVMGetPoison(type_vector_of(e, p->element));
@@ -99,7 +129,7 @@ static llval load_active_lanes(const emitter *e, const place *p, uint32_t i, uns
                                llval bits) {
   ref index = e->p->code[i].arg[1];
   vyre_type type = ref_type(e->p, index);
-  if (can_gather(e, p)) return load_gathered(e, p, index, value_vector(e, index, row), bits);
+  if (can_gather(e, p->type)) return load_gathered(e, p, index, value_vector(e, index, row), bits);
   lane_loop l;
   llval indices = spill(e, value_vector(e, index, row)), found = spill(e, zero_of(e, p, true));
   lanes_begin(e, &l, bits);

@@ -95,7 +95,7 @@ static void store_lanes(const emitter *e, const place *p, uint32_t i, unsigned r
   vyre_type type = ref_type(e->p, index);
   bool is_stepping = !bits && access_class_of(e, i) == ACCESS_STEPS;
   llval indices = is_stepping ? NULL : value_vector(e, index, row);
-  if (!is_stepping && can_gather(e, p)) {
+  if (!is_stepping && can_gather(e, p->type)) {
     store_scattered(e, p, index, indices, value, bits);
     return;
   }
