@@ -20,6 +20,7 @@ typedef struct walk {
   const bool *is_plain;  // per operation: its shape is given
   const bool *is_steady; // per buffer: nobody writes it; NULL: loads at one index are one load
   uint32_t lanes;        // the axis that is called x
+  uint64_t vector;       // local ids of vectors begin at multiples of this; 0: anywhere
   shapes *out;
   uint32_t open[LIMIT_OPEN]; // opening operations, outermost first
   uint32_t depth;
@@ -67,6 +68,41 @@ static bool constant_of(const walk *w, ref r, uint64_t *bits) {
   return range_is_known(k) && k.lo == k.hi;
 }
 
+// ---- vectors that begin at multiples of their width ---------------------------------------------
+
+static shape aligned(shape s, bool is_aligned) {
+  s.is_aligned = is_aligned && s.is_linear && s.stride == 1;
+  return s;
+}
+
+// In a vector such a value is the first one's with the lane's number in its lower bits, which are
+// zeros there. Nothing is carried out of them, so that bits above are the same for all lanes, and
+// whole multiples of the width between two lanes never end. Else *out is as it was.
+static void shape_of_bits(const walk *w, const inst *in, shape from, uint8_t axes, shape *out) {
+  uint64_t by, low = w->vector - 1;
+  vyre_type type = (vyre_type)in->type;
+  if (!from.is_aligned || !constant_of(w, in->arg[1], &by)) return;
+  bool is_whole = !type_is_signed(type) || range_of(w->known, in->arg[0]).lo >= 0;
+  bool is_multiple = is_whole && by && by <= INT32_MAX && by % w->vector == 0;
+  shape line = aligned(linear(axes, type, 1), true);
+  switch (in->op) {
+  case VYRE_OP_AND:
+    if ((by & low) == low) *out = line;
+    if (!(by & low)) *out = uniform(axes);
+    break;
+  case VYRE_OP_SHR:
+    if ((uint64_t)1 << (by & (type_bits(type) - 1)) >= w->vector) *out = uniform(axes);
+    break;
+  case VYRE_OP_DIV:
+    if (is_multiple) *out = uniform(axes);
+    break;
+  case VYRE_OP_REM:
+    if (is_multiple) *out = line;
+    break;
+  default: break; // no bits that are known
+  }
+}
+
 static shape shape_product(const walk *w, const inst *in, uint8_t axes, uint64_t a, uint64_t b) {
   uint64_t factor;
   if (!a && !b) return uniform(axes);
@@ -96,7 +132,7 @@ static shape shape_convert(const walk *w, uint32_t i, shape from) {
   if (!type_is_int(in->type) || !type_is_int(source)) return varying(from.axes);
   bool is_wider = type_bits(in->type) > type_bits(source);
   if (!is_wider || assumed(w, i) == ASSUME_EXACT || stays_in_range(w, in->arg[0], from.stride))
-    return linear(from.axes, (vyre_type)in->type, step);
+    return aligned(linear(from.axes, (vyre_type)in->type, step), from.is_aligned);
   return varying(from.axes);
 }
 
@@ -107,7 +143,7 @@ static shape shape_min_max(const walk *w, uint32_t i, uint8_t axes) {
   return varying(axes);
 }
 
-static shape shape_pure(const walk *w, uint32_t i) {
+static shape shape_computed(const walk *w, uint32_t i) {
   const inst *in = &w->p->code[i];
   shape args[3] = {{0}};
   uint8_t axes = 0;
@@ -142,13 +178,24 @@ static shape shape_pure(const walk *w, uint32_t i) {
   }
 }
 
+static shape shape_pure(const walk *w, uint32_t i) {
+  const inst *in = &w->p->code[i];
+  shape s = shape_computed(w, i), from = of(w, in->arg[0]);
+  if (w->vector && from.is_aligned && op_table[in->op].operand_count == 2)
+    shape_of_bits(w, in, from, s.axes, &s);
+  return s;
+}
+
 static shape shape_id(const walk *w, const inst *in) {
   uint8_t axis = (uint8_t)(1u << axis_turned(w->lanes, in->arg[0]));
   // Along x also where the grid is flat: the row is one invocation long, and any class is right.
   switch (in->op) {
   case VYRE_OP_GLOBAL_ID:
   case VYRE_OP_LOCAL_ID:
-    if (axis == AXIS_X) return linear(0, VYRE_U32, 1);
+    if (axis == AXIS_X)
+      return aligned(linear(0, VYRE_U32, 1),
+                     w->vector && (in->op == VYRE_OP_LOCAL_ID ||
+                                   w->region->workgroup[w->lanes] % w->vector == 0));
     return uniform(in->arg[0] < w->region->rank ? axis : 0);
   default: return uniform(0); // of the workgroup or the grid
   }
@@ -230,7 +277,9 @@ static void assign(walk *w, uint32_t variable, shape s) {
 static void give(walk *w, uint32_t i, shape s) {
   if (has_given(w, i)) return;
   shape *slot = &w->out->values[i - w->out->first];
-  if (slot->axes == s.axes && slot->is_linear == s.is_linear && slot->stride == s.stride) return;
+  if (slot->axes == s.axes && slot->is_linear == s.is_linear && slot->stride == s.stride &&
+      slot->is_aligned == s.is_aligned)
+    return;
   *slot = s;
   w->changed = true;
 }
@@ -284,7 +333,7 @@ static void visit_for(walk *w, uint32_t i) {
   shape lo = of(w, in->arg[0]), hi = of(w, in->arg[1]);
   // Not linear even when lo is: the counter of an invocation that is through goes on beyond hi, so
   // a line through it would not keep to the counter's range.
-  lo.is_linear = false;
+  lo.is_linear = lo.is_aligned = false;
   lo.stride = 0;
   give(w, i, lo);
   open_block(w, i, lo.axes | hi.axes);
@@ -339,7 +388,7 @@ static bool find_shapes(arena *a, walk *w, const shapes *plain) {
       uint32_t slot = i - out->first;
       if (w->p->code[i].op == VYRE_OP_VAR && !seen[slot]) {
         seen[slot] = true;
-        out->values[slot] = of(w, w->p->code[i].arg[0]);
+        out->values[slot] = aligned(of(w, w->p->code[i].arg[0]), false);
       }
       i = visit(w, i);
     }
@@ -347,12 +396,19 @@ static bool find_shapes(arena *a, walk *w, const shapes *plain) {
   return true;
 }
 
+bool shapes_compute_in_vectors(arena *a, const vyre_program *p, const region *r,
+                               const ranges *known, shapes_wish wish, shapes *out) {
+  walk w = {.p = p, .region = r, .known = known, .assume = wish.assume, .out = out};
+  w.is_plain = wish.is_plain;
+  w.vector = wish.vector > 1 ? wish.vector : 0;
+  return find_shapes(a, &w, wish.plain);
+}
+
 bool shapes_compute_beside(arena *a, const vyre_program *p, const region *r, const ranges *known,
                            const uint8_t *assume, const shapes *plain, const bool *is_plain,
                            shapes *out) {
-  walk w = {.p = p, .region = r, .known = known, .assume = assume, .out = out};
-  w.is_plain = is_plain;
-  return find_shapes(a, &w, plain);
+  shapes_wish wish = {.assume = assume, .plain = plain, .is_plain = is_plain};
+  return shapes_compute_in_vectors(a, p, r, known, wish, out);
 }
 
 bool shapes_compute_along(arena *a, const vyre_program *p, const region *r, const ranges *known,

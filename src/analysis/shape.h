@@ -20,8 +20,9 @@ enum { AXIS_X = 1, AXIS_Y = 2, AXIS_Z = 4, AXIS_ALL = 7 };
 
 typedef struct shape {
   uint8_t axes;
-  bool is_linear; // along x: each invocation's value is its neighbour's plus stride, modulo 2^bits
-  int64_t stride; // not 0; as wide as the type, sign-extended
+  bool is_linear;  // along x: each invocation's value is its neighbour's plus stride, modulo 2^bits
+  int64_t stride;  // not 0; as wide as the type, sign-extended
+  bool is_aligned; // linear, and a multiple of `shapes_wish.vector` in the first of a vector
 } shape;
 
 typedef struct block_shape {
@@ -62,6 +63,17 @@ static inline uint8_t shape_axes(const shapes *s, ref r) {
 // `assume` has one ASSUME_* per operation of the body, or is NULL. False: out of memory.
 bool shapes_compute(arena *a, const vyre_program *p, const region *r, const ranges *known,
                     const uint8_t *assume, shapes *out);
+// The same in a workgroup that runs in vectors: of `vector` invocations along x, a power of two, of
+// which the first has a local id that is a multiple of it. What is the same for each vector has no
+// x among its axes then, though it differs between vectors: local_id.x / 32 in vectors of 32.
+typedef struct shapes_wish {
+  const uint8_t *assume;
+  const shapes *plain; // as in shapes_compute_beside
+  const bool *is_plain;
+  uint32_t vector;
+} shapes_wish;
+bool shapes_compute_in_vectors(arena *a, const vyre_program *p, const region *r,
+                               const ranges *known, shapes_wish wish, shapes *out);
 // The same with another axis in the place of x, and x in its place.
 bool shapes_compute_along(arena *a, const vyre_program *p, const region *r, const ranges *known,
                           uint32_t lanes, shapes *out);

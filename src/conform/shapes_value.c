@@ -210,8 +210,21 @@ static node step(maker *m, node x) {
   return maker_binary(m, VYRE_OP_XOR, x, small(m, type));
 }
 
+// Which part of a workgroup it is in, or where in there: l / 32, l & 31.
+static node id_in_part(maker *m) {
+  static const vyre_op ops[] = {VYRE_OP_DIV, VYRE_OP_REM, VYRE_OP_SHR, VYRE_OP_AND};
+  uint32_t way = maker_below(m, 4), power = maker_below(m, 7), by = 1u << power;
+  bool is_id = maker_chance(m, 30);
+  node x = is_id ? maker_fact(m, VYRE_OP_GLOBAL_ID, 0, m->sample[0])
+                 : maker_fact(m, VYRE_OP_LOCAL_ID, 0, m->sample[0] % m->workgroup[0]);
+  if (maker_chance(m, 30)) x = maker_as(m, x, VYRE_I32);
+  if (way < 2 && maker_chance(m, 20)) by *= 3;
+  uint64_t bits = way == 2 ? power : way == 3 ? (maker_chance(m, 80) ? by - 1 : 0 - by) : by;
+  return maker_binary(m, ops[way], x, maker_const(m, x.type, type_canonical_bits(x.type, bits)));
+}
+
 node maker_moving(maker *m, vyre_type type) {
-  node x = some_id(m);
+  node x = m->is_rigid && maker_chance(m, 20) ? id_in_part(m) : some_id(m);
   if (maker_chance(m, 8)) x = through_narrow(m, x);
   x = maker_as(m, x, type);
   uint32_t way = maker_below(m, 100), steps = way < 35 ? 0 : way < 75 ? 1 : way < 92 ? 2 : 3;

@@ -156,9 +156,9 @@ static bool is_table(const emitter *e, const inst *in) {
          mem_space(in->arg[0]) == MEM_BUFFER;
 }
 
-// What was loaded, and what is computed from it, is seldom a line.
+// What was loaded by each lane, and what is computed from it, is seldom a line.
 static bool is_loaded(const emitter *e, ref index, unsigned depth) {
-  if (ref_is_const(index)) return false;
+  if (ref_is_const(index) || is_uniform(e, index)) return false;
   const inst *in = &e->p->code[index];
   if (is_table(e, in)) return false;
   if (in->op == VYRE_OP_LOAD || op_is_atomic(in->op)) return true;

@@ -85,10 +85,21 @@ static bool is_point(form f) {
   return word_is_known(f.spread) && !f.spread.lo;
 }
 
+// Of values of which no more is known than their static ranges, for any launch: what those decide,
+// passes have decided.
+static bool is_open_to_both(const guards *g, const inst *in, const comparison *q) {
+  bool is_one = word_is_known(q->x.spread) && word_is_known(q->y.spread) &&
+                word_is_known(q->x.base) && word_is_known(q->y.base);
+  return is_one && !form_moves(q->x) && !form_moves(q->y) && !guards_is_fixed(g, in->arg[0]) &&
+         range_is_known(range_of(&g->k->known, in->arg[0])) &&
+         range_is_known(range_of(&g->k->known, in->arg[1]));
+}
+
 // An order, or being different: being equal holds in one place at most.
 static bool is_worth_assuming(guards *g, const inst *in, bool wanted) {
   comparison q;
   if (!is_comparison(g, in, &q)) return false;
+  if (is_open_to_both(g, in, &q)) return false;
   if (in->op != VYRE_OP_EQ && in->op != VYRE_OP_NE) return true;
   if ((in->op == VYRE_OP_EQ) == wanted || !is_point(q.x) || !is_point(q.y)) return false;
   bool is_known = word_is_known(q.x.stride) && word_is_known(q.y.stride);

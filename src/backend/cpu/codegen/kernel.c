@@ -288,9 +288,22 @@ static bool flatten(const kernel *k, shapes from, shapes *s) {
 
 // Under assumptions, which are checked for each phase: what lives beyond one does not rest on them.
 static bool assumed_shapes(kernel *k, const plan *plan, const uint8_t *assume, shapes *out) {
-  const bool *kept = plan->phases ? plan->phases->is_crossing : NULL;
-  return shapes_compute_beside(&k->u->arena, k->p, k->region, &k->known, assume, &plan->shapes,
-                               kept, out);
+  shapes_wish wish = {.assume = assume, .plain = &plan->shapes, .vector = plan->vector};
+  wish.is_plain = plan->phases ? plan->phases->is_crossing : NULL;
+  return shapes_compute_in_vectors(&k->u->arena, k->p, k->region, &k->known, wish, out);
+}
+
+// The phases of a workgroup are made of vectors that begin at multiples of their width. What that
+// makes the same for each vector was not asked for where the phases were found: it is not the same
+// for the workgroup.
+static bool align_vectors(kernel *k, plan *plan) {
+  bool is_power = !(plan->width & (plan->width - 1));
+  if (!plan->phases || !plan->phases->is_together || plan->width == 1 || !is_power) return true;
+  plan->vector = plan->width;
+  shapes_wish wish = {.assume = k->voted, .vector = plan->vector};
+  return shapes_compute_in_vectors(&k->u->arena, k->p, k->region, &k->known, wish, &plan->shapes) &&
+         assumed_shapes(k, plan, plan->guards.assume, &plan->fast_shapes) &&
+         flatten(k, plan->shapes, &plan->flat);
 }
 
 // In a workgroup as many invocations may be on one side of a condition as on the other.
@@ -320,6 +333,7 @@ static bool make_plan(kernel *k, plan *plan, phases *phases) {
     return false;
   if (!choose_width(k, &plan->fast_shapes, plan)) return false;
   if (is_resumed) plan->width = 1;
+  if (!align_vectors(k, plan)) return false;
   if (!choose_rows(k, plan) || !plan_other(k, plan, wish)) return false;
   if (!tally_plan(k, &plan->shapes)) return false;
   if (plan->width == 1) plan->shapes = plan->flat;

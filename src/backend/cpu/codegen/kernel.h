@@ -53,7 +53,8 @@ typedef enum jam_reason {
 
 typedef struct plan { // how a region is lowered
   unsigned width;
-  bool is_large; // compiled for one lane, because vectors would be too much code
+  unsigned vector; // local ids of vectors begin at multiples of it; 0: anywhere
+  bool is_large;   // compiled for one lane, because vectors would be too much code
   jam_reason jam_reason;
   shapes shapes, fast_shapes; // as it stands, and under the assumptions
   shapes flat;                // for one invocation: nothing differs along x
