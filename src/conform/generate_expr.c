@@ -137,7 +137,7 @@ bool generator_has_atomics(const generator *g, const memory_state *m) {
 // Sums of floats need whole numbers; the extremes of any do not depend on the order.
 vyre_op generator_atomic(generator *g, const memory_state *m) {
   if (!type_is_float(m->type)) return (vyre_op)(VYRE_OP_ATOMIC_ADD + random_below(&g->random, 7));
-  return m->is_whole                    ? VYRE_OP_ATOMIC_ADD
+  return m->is_whole                     ? VYRE_OP_ATOMIC_ADD
          : random_chance(&g->random, 50) ? VYRE_OP_ATOMIC_MIN
                                          : VYRE_OP_ATOMIC_MAX;
 }
@@ -271,17 +271,38 @@ static vyre_type operand_type(generator *g, vyre_op op, vyre_type type) {
   return type;
 }
 
-// x * y + z, x * y - z, z + x * y, z - x * y, x / c: what a budget allows to be rewritten.
+// x / c, x / u, x / sqrt(y), x / (u * sqrt(y)), with 1 for x in half of the cases.
+static vyre_value relaxable_quotient(generator *g, vyre_type type, bool uniform, int depth) {
+  vyre_value x = random_chance(&g->random, 50) ? vyre_build_const(g->b, type, type_one_bits(type))
+                                               : generator_expr(g, type, uniform, depth - 1);
+  vyre_value y, u = generator_expr(g, type, true, depth - 1);
+  switch (random_below(&g->random, 4)) {
+  case 0: y = generator_const(g, type); break;
+  case 1: y = u; break;
+  default:
+    y = generator_expr(g, type, uniform, depth - 1);
+    y = vyre_build_unary(g->b, VYRE_OP_SQRT, y);
+    if (random_chance(&g->random, 50)) y = vyre_build_binary(g->b, VYRE_OP_MUL, u, y);
+  }
+  return vyre_build_binary(g->b, VYRE_OP_DIV, x, y);
+}
+
+// x * y + z, x * y - z, z + x * y, z - x * y, (x * x + x * y) + z, and quotients: what a budget
+// allows to be rewritten.
 static vyre_value relaxable(generator *g, vyre_type type, bool uniform, int depth) {
-  uint32_t way = random_below(&g->random, 5);
+  uint32_t way = random_below(&g->random, 7);
+  if (way >= 5) return relaxable_quotient(g, type, uniform, depth);
   vyre_value x = generator_expr(g, type, uniform, depth - 1);
-  if (way == 4) return vyre_build_binary(g->b, VYRE_OP_DIV, x, generator_const(g, type));
   vyre_value y = generator_expr(g, type, uniform, depth - 1);
   vyre_value z = generator_expr(g, type, uniform, depth - 1);
   vyre_value product = vyre_build_binary(g->b, VYRE_OP_MUL, x, y);
+  if (way == 4) {
+    vyre_value square = vyre_build_binary(g->b, VYRE_OP_MUL, x, x);
+    product = vyre_build_binary(g->b, VYRE_OP_ADD, square, product);
+  }
   vyre_op op = way % 2 ? VYRE_OP_SUB : VYRE_OP_ADD;
-  return way < 2 ? vyre_build_binary(g->b, op, product, z)
-                 : vyre_build_binary(g->b, op, z, product);
+  return way < 2 || way == 4 ? vyre_build_binary(g->b, op, product, z)
+                             : vyre_build_binary(g->b, op, z, product);
 }
 
 vyre_value generator_expr(generator *g, vyre_type type, bool uniform, int depth) {

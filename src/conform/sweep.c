@@ -45,7 +45,7 @@ vyre_status sweep_make(const sweep_options *options, sweep_case *out, vyre_error
     return idioms_trial(seed, &out->trial, error);
   }
   generate_options o = {.seed = seed, .with_math = random_chance(&r, 12)};
-  if (random_chance(&r, 12)) o.fast_ulp = 1 + random_chance(&r, 75);
+  if (random_chance(&r, 12)) o.fast_ulp = 1u << random_below(&r, 3);
   o.size = 5 + random_below(&r, 8);
   return generate_trial(&o, &out->trial, error);
 }
