@@ -38,11 +38,12 @@ typedef struct pool {
   pthread_mutex_t lock;
   pthread_cond_t has_job, has_left;
   job *jobs;
-  uint32_t workers;
+  atomic_uint workers;                 // changed under the lock
   pthread_t threads[POOL_MAX_THREADS]; // of the workers
   int apart_from;                      // CPU that they are kept off; 0: none, else 1 more
   uint64_t moved_ns;                   // when they were
   atomic_uint published;               // jobs ever
+  atomic_uint asleep;                  // workers; changed under the lock
 } pool;
 
 static pool the_pool = {
@@ -55,7 +56,8 @@ static pool the_pool = {
 
 // The child has none of the workers, and jobs of other threads are not its own.
 static void begin_anew(void) {
-  the_pool.workers = 0;
+  atomic_store(&the_pool.workers, 0);
+  atomic_store(&the_pool.asleep, 0);
   the_pool.apart_from = 0;
   the_pool.jobs = NULL;
   pthread_mutex_init(&the_pool.lock, NULL);
@@ -114,7 +116,9 @@ static void wait_for_job(pool *p, unsigned *seen) {
   unsigned last = *seen;
   *seen = atomic_load_explicit(&p->published, memory_order_relaxed);
   if (last == *seen) { // it has looked already
+    atomic_fetch_add_explicit(&p->asleep, 1, memory_order_relaxed);
     pthread_cond_wait(&p->has_job, &p->lock);
+    atomic_fetch_sub_explicit(&p->asleep, 1, memory_order_relaxed);
     return;
   }
   pthread_mutex_unlock(&p->lock);
@@ -153,7 +157,7 @@ static void start_workers(pool *p, uint32_t wanted) {
     int failed = pthread_create(&thread, &attributes, run_worker, p);
     pthread_attr_destroy(&attributes);
     if (failed) return;
-    p->threads[p->workers++] = thread;
+    p->threads[atomic_fetch_add(&p->workers, 1)] = thread;
     p->apart_from = 0;
   }
 }
@@ -216,6 +220,11 @@ _Bool pool_run(uint32_t threads, uint64_t count, uint64_t batch, pool_work work,
   take_batches(&j);
   withdraw(&the_pool, &j);
   return !atomic_load_explicit(&j.ended_early, memory_order_relaxed);
+}
+
+_Bool pool_is_awake(void) {
+  unsigned asleep = atomic_load_explicit(&the_pool.asleep, memory_order_relaxed);
+  return atomic_load_explicit(&the_pool.workers, memory_order_relaxed) > 2 * asleep;
 }
 
 // ---- scratch ------------------------------------------------------------------------------------

@@ -20,6 +20,10 @@ typedef _Bool (*pool_work)(void *context, uint64_t first, uint64_t end);
 // are done. The result is false when the work ended early.
 _Bool pool_run(uint32_t threads, uint64_t count, uint64_t batch, pool_work work, void *context);
 
+// Whether most workers look for a job at this moment, or are at one: the next job does not have to
+// wake them. Of use to who asks whether threads are worth their wake-up; it may change meanwhile.
+_Bool pool_is_awake(void);
+
 // This thread's scratch memory of at least `bytes`, 64-byte aligned, with any content; kept for the
 // next call. NULL when out of memory.
 void *pool_scratch(size_t bytes);

@@ -14,6 +14,8 @@ enum { ALL = 2, INVOCATIONS = 1 << 16 };
 
 typedef struct machine {
   uint64_t alone_ns, together_ns;
+  uint64_t woken_ns;                        // with threads that sleep; 0: they never do
+  uint32_t pauses_at;                       // dispatches from here on come after a pause
   uint32_t disturbed_from, disturbed_until; // dispatches that take `factor` times as long
   uint32_t disturbs;                        // with that many threads only; 0: any
   uint64_t factor;
@@ -24,12 +26,13 @@ static uint32_t run(threads_state *s, threads_cost *c, const machine *m, uint32_
                     uint32_t last) {
   uint32_t together = 0;
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t threads = threads_choose(s, c, ALL, INVOCATIONS);
+    bool is_awake = !m->woken_ns || i < m->pauses_at;
+    uint32_t threads = threads_choose(s, c, ALL, INVOCATIONS, is_awake);
     assert_true(threads == 1 || threads == ALL);
-    uint64_t ns = threads == 1 ? m->alone_ns : m->together_ns;
+    uint64_t ns = threads == 1 ? m->alone_ns : is_awake ? m->together_ns : m->woken_ns;
     bool is_disturbed = i >= m->disturbed_from && i < m->disturbed_until;
     if (is_disturbed && (!m->disturbs || m->disturbs == threads)) ns *= m->factor;
-    threads_learn(c, ns, threads, INVOCATIONS);
+    threads_learn(c, ns, threads, INVOCATIONS, is_awake);
     if (i >= count - last) together += threads == ALL;
   }
   return together;
@@ -68,11 +71,11 @@ static void scattered_times_find_the_faster_one(void **state) {
     threads_state s = {0};
     uint32_t seed = (uint32_t)alone, together = 0;
     for (uint32_t i = 0; i < 6000; i++) {
-      uint32_t threads = threads_choose(&s, &s.costs[0], ALL, INVOCATIONS);
+      uint32_t threads = threads_choose(&s, &s.costs[0], ALL, INVOCATIONS, true);
       uint64_t usual = threads == 1 ? alone : alone * 2 / 3;
       seed = seed * 1664525u + 1013904223u;
       uint64_t ns = usual - usual / 10 + (seed >> 16) * UINT64_C(977) % (usual / 4);
-      threads_learn(&s.costs[0], ns, threads, INVOCATIONS);
+      threads_learn(&s.costs[0], ns, threads, INVOCATIONS, true);
       if (i >= 2000) together += threads == ALL;
     }
     assert_in_range(together, 3700, 4000);
@@ -156,25 +159,41 @@ static void a_disturbance_ends(void **state) {
 static void what_is_expected_decides_the_first_run(void **state) {
   (void)state;
   threads_state s = {.expected_ns = 600000};
-  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 64), ALL);
-  threads_learn(&s.costs[0], 600000, ALL, 64);
+  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 64, true), ALL);
+  threads_learn(&s.costs[0], 600000, ALL, 64, true);
   (void)run(&s, &s.costs[0], &(machine){.alone_ns = 1200000, .together_ns = 600000}, 100, 0);
-  assert_int_equal(threads_choose(&s, &s.costs[1], 1, 64), 1);
+  assert_int_equal(threads_choose(&s, &s.costs[1], 1, 64, true), 1);
   s.expected_ns = 10000;
-  assert_int_equal(threads_choose(&s, &s.costs[1], ALL, 1 << 20), 1);
+  assert_int_equal(threads_choose(&s, &s.costs[1], ALL, 1 << 20, true), 1);
   s = (threads_state){.expected_ns = 600000, .has_atomics = true};
-  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 1 << 20), 1);
+  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 1 << 20, true), 1);
   s = (threads_state){0};
-  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 4096), 1);
-  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 4097), ALL);
+  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 4096, true), 1);
+  assert_int_equal(threads_choose(&s, &s.costs[0], ALL, 4097, true), ALL);
+}
+
+// A burst, where threads win, and then calls with pauses, where waking them takes too long: each
+// gets its own within a few calls, and the other way round.
+static void bursts_and_pauses_are_judged_apart(void **state) {
+  (void)state;
+  machine m = {.alone_ns = 100000, .together_ns = 55000, .woken_ns = 120000, .pauses_at = 1000};
+  threads_state s = {0};
+  assert_in_range(run(&s, &s.costs[0], &m, 1000, 200), 196, 200);
+  m.pauses_at = 0;
+  assert_in_range(run(&s, &s.costs[0], &m, 40, 30), 0, 2);
+  m.pauses_at = 40;
+  assert_in_range(run(&s, &s.costs[0], &m, 40, 40), 38, 40);
+  machine slow = {.alone_ns = 200000, .together_ns = 110000, .woken_ns = 150000};
+  threads_state other = {0};
+  assert_in_range(run(&other, &other.costs[0], &slow, 60, 40), 38, 40);
 }
 
 static void one_core_is_one_thread(void **state) {
   (void)state;
   threads_state s = {0};
   for (int i = 0; i < 20; i++) {
-    assert_int_equal(threads_choose(&s, &s.costs[0], 1, INVOCATIONS), 1);
-    threads_learn(&s.costs[0], 5000000, 1, INVOCATIONS);
+    assert_int_equal(threads_choose(&s, &s.costs[0], 1, INVOCATIONS, true), 1);
+    threads_learn(&s.costs[0], 5000000, 1, INVOCATIONS, true);
   }
 }
 
@@ -206,11 +225,11 @@ static void a_bucket_that_is_taken_over_knows_nothing(void **state) {
   for (uint64_t size = 1; size < (uint64_t)1 << 40; size *= 2) {
     threads_cost *c = threads_find(&s, &l, size);
     assert_true(c >= s.costs && c < s.costs + THREADS_BUCKETS);
-    assert_true(!c->alone && !c->together && !c->best_alone && !c->best_together);
-    assert_true(!c->runs && !c->alone_runs);
+    assert_true(!c->alone && !c->best_alone && !c->alone_runs);
+    for (int i = 0; i < 2; i++) assert_true(!c->together[i] && !c->best_together[i] && !c->runs[i]);
     assert_ptr_equal(threads_find(&s, &l, size), c);
     (void)run(&s, c, &(machine){.alone_ns = 200000, .together_ns = 100000}, 20, 0);
-    assert_true(c->alone && c->together);
+    assert_true(c->alone && c->together[1]);
   }
 }
 
@@ -227,6 +246,7 @@ int main(void) {
       cmocka_unit_test(a_first_run_that_was_disturbed_is_forgotten),
       cmocka_unit_test(a_disturbance_ends),
       cmocka_unit_test(what_is_expected_decides_the_first_run),
+      cmocka_unit_test(bursts_and_pauses_are_judged_apart),
       cmocka_unit_test(one_core_is_one_thread),
       cmocka_unit_test(work_of_another_order_is_another_bucket),
       cmocka_unit_test(a_bucket_that_is_taken_over_knows_nothing),

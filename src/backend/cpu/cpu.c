@@ -211,7 +211,8 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
   region_state *state = &s->regions[index];
   threads_cost *cost = threads_find(&state->threads, l, shape->invocations);
   uint32_t most = l->threads && l->threads < s->threads ? l->threads : s->threads;
-  uint32_t threads = threads_choose(&state->threads, cost, most, shape->invocations);
+  bool is_awake = most > 1 && pool_is_awake();
+  uint32_t threads = threads_choose(&state->threads, cost, most, shape->invocations, is_awake);
   uint64_t bytes = traffic(s->program, state, l, shape->invocations);
   args->is_alone = threads == 1;
   args->streams = bytes > s->cache_bytes;
@@ -229,7 +230,7 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
   *l->end_stamp = clock_stamp();
   uint64_t time_ns = clock_between_ns(start, *l->end_stamp);
   if (status != VYRE_OK) return status;
-  if (shape->invocations) threads_learn(cost, time_ns, threads, shape->invocations);
+  if (shape->invocations) threads_learn(cost, time_ns, threads, shape->invocations, is_awake);
   report_region(report, r->name, time_ns, bytes, shape->invocations);
   return VYRE_OK;
 }

@@ -31,11 +31,13 @@ threads_cost *threads_find(threads_state *s, const launch *l, uint64_t invocatio
   threads_cost *c = &s->costs[first];
   atomic_store(&c->bucket, bucket);
   atomic_store(&c->alone, 0);
-  atomic_store(&c->together, 0);
   atomic_store(&c->best_alone, 0);
-  atomic_store(&c->best_together, 0);
-  atomic_store(&c->runs, 0);
   atomic_store(&c->alone_runs, 0);
+  for (int k = 0; k < 2; k++) {
+    atomic_store(&c->together[k], 0);
+    atomic_store(&c->best_together[k], 0);
+    atomic_store(&c->runs[k], 0);
+  }
   return c;
 }
 
@@ -47,7 +49,7 @@ threads_cost *threads_find(threads_state *s, const launch *l, uint64_t invocatio
 // CPUs' time; by so little that it hardly matters which side of the margin a disturbed measurement
 // falls on. Whoever lost is tried again, at first often, because first runs are slow, and later as
 // seldom as keeps what that costs to about one part in a hundred; two times in a row, because the
-// second one finds the threads awake.
+// first one may find its data in another core's cache.
 enum {
   ALONE_NS = 5000,
   SHORT_NS = 30000,
@@ -72,9 +74,10 @@ static bool is_close(uint64_t alone, uint64_t together) {
 }
 
 // How many runs pass until the one that lost is tried again.
-static unsigned pause_of(threads_cost *c, bool is_alone, uint64_t alone, uint64_t together) {
-  uint64_t best =
-      atomic_load_explicit(is_alone ? &c->best_together : &c->best_alone, memory_order_relaxed);
+static unsigned pause_of(threads_cost *c, bool is_awake, bool is_alone, uint64_t alone,
+                         uint64_t together) {
+  atomic_uint_fast64_t *lost = is_alone ? &c->best_together[is_awake] : &c->best_alone;
+  uint64_t best = atomic_load_explicit(lost, memory_order_relaxed);
   uint64_t usual = is_alone ? alone : together;
   bool was_faster = best && best < usual - usual / 5;
   if (is_within(alone, together, 2)) return was_faster ? TRY_SOON : TRY_AGAIN;
@@ -84,11 +87,11 @@ static unsigned pause_of(threads_cost *c, bool is_alone, uint64_t alone, uint64_
 
 // Whether the one that lost has its turn. One that lost by far gets one more chance at first, and
 // one later: whoever times the region meanwhile sees what it will take, not what was tried.
-static bool is_turn(threads_cost *c, unsigned run, bool is_alone, uint64_t alone,
+static bool is_turn(threads_cost *c, bool is_awake, unsigned run, bool is_alone, uint64_t alone,
                     uint64_t together) {
   if (run >= FIRST_RUNS) {
     bool is_second_chance = run == TRY_AGAIN && !is_close(alone, together);
-    return is_second_chance || run % pause_of(c, is_alone, alone, together) < 2;
+    return is_second_chance || run % pause_of(c, is_awake, is_alone, alone, together) < 2;
   }
   return is_close(alone, together) ? run / 2 % 2 == 0 : run == 0;
 }
@@ -107,28 +110,31 @@ static bool is_short_at_first(const threads_state *s, uint64_t invocations) {
   return expected_ns ? expected_ns < SHORT_NS : invocations <= FIRST_ALONE;
 }
 
-uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all,
-                        uint64_t invocations) {
+uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all, uint64_t invocations,
+                        bool is_awake) {
   if (all == 1) return 1;
   uint64_t alone = atomic_load_explicit(&c->alone, memory_order_relaxed);
-  uint64_t together = atomic_load_explicit(&c->together, memory_order_relaxed);
-  double ns = (double)invocations * (double)one_of(alone, together, all) / 1000.0;
+  uint64_t together = atomic_load_explicit(&c->together[is_awake], memory_order_relaxed);
+  uint64_t other = atomic_load_explicit(&c->together[!is_awake], memory_order_relaxed);
+  uint64_t least = !together || (other && other < together) ? other : together;
+  double ns = (double)invocations * (double)one_of(alone, least, all) / 1000.0;
   bool may_compete = s->has_atomics || ns < COMPETE_NS;
-  if (!alone && !together) return is_short_at_first(s, invocations) ? 1 : all;
+  if (!alone && !least) return is_short_at_first(s, invocations) ? 1 : all;
   // One that was not measured is guessed from all of them, which may be slower than it.
-  double together_ns = (double)invocations * (double)together / 1000.0;
+  double together_ns = (double)invocations * (double)least / 1000.0;
   if (!alone) return may_compete || (together_ns < COMPETE_NS && ns < AFFORDED_NS) ? 1 : all;
   bool is_judged = atomic_load_explicit(&c->alone_runs, memory_order_relaxed) >= ALONE_RUNS;
   if (ns < ALONE_NS || (!is_judged && ns < AFFORDED_NS)) return 1;
   if (!together || !may_compete) return all;
-  unsigned run = atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed);
+  unsigned run = atomic_fetch_add_explicit(&c->runs[is_awake], 1, memory_order_relaxed);
   uint64_t margin = ns < SHORT_NS ? alone / SHORT_MARGIN : 0;
   bool is_alone = alone - margin <= together;
-  return is_alone != is_turn(c, run, is_alone, alone, together) ? 1 : all;
+  return is_alone != is_turn(c, is_awake, run, is_alone, alone, together) ? 1 : all;
 }
 
-void threads_learn(threads_cost *c, uint64_t time_ns, uint32_t threads, uint64_t invocations) {
-  atomic_uint_fast64_t *cost = threads == 1 ? &c->alone : &c->together;
+void threads_learn(threads_cost *c, uint64_t time_ns, uint32_t threads, uint64_t invocations,
+                   bool is_awake) {
+  atomic_uint_fast64_t *cost = threads == 1 ? &c->alone : &c->together[is_awake];
   if (threads == 1) atomic_fetch_add_explicit(&c->alone_runs, 1, memory_order_relaxed);
   uint64_t now = (uint64_t)((double)time_ns * 1000.0 / (double)invocations) + 1;
   uint64_t old = atomic_load_explicit(cost, memory_order_relaxed);
@@ -136,9 +142,11 @@ void threads_learn(threads_cost *c, uint64_t time_ns, uint32_t threads, uint64_t
   // less, and never for more than twice of what is known. A single run that waited ten milliseconds
   // for the CPU would make what takes microseconds look worth all threads, for good.
   if (old && now > 2 * old) now = 2 * old;
-  atomic_uint_fast64_t *best = threads == 1 ? &c->best_alone : &c->best_together;
+  atomic_uint_fast64_t *best = threads == 1 ? &c->best_alone : &c->best_together[is_awake];
   uint64_t least = atomic_load_explicit(best, memory_order_relaxed);
   if (!least || now < least) atomic_store_explicit(best, now, memory_order_relaxed);
-  uint64_t mean = !old || now < old ? now : (7 * old + now) / 8;
+  // Threads that are woken are fast or slow by chance, so that the best of them would flatter them:
+  // it is the mean that counts, but what takes less than half is what a disturbance left behind.
+  uint64_t mean = !old || now < old / 2 ? now : (3 * old + now) / 4;
   atomic_store_explicit(cost, mean, memory_order_relaxed);
 }
