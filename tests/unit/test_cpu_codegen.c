@@ -330,7 +330,7 @@ static void test_terms_that_wrap(void **state) {
 // what is read, or leaves early.
 static void test_loads_ahead_of_their_loop(void **state) {
   (void)state;
-  static const char *const types[] = {"f32", "u32", "i64", "f64"};
+  static const char *const types[] = {"f32", "u32", "i64", "f64", "u8", "i16"};
   static const char *const bodies[] = {
       "s = s + x[i * n + k]",
       "s = s * x[k] + x[i * n + k]",
@@ -346,7 +346,7 @@ static void test_loads_ahead_of_their_loop(void **state) {
   static const uint64_t params[][3] = {{37, 0, 36}, {8, 0, 7}, {24, 3, 20}, {19, 0, 17}};
   for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++) {
     char text[500];
-    const char *type = types[b % 4];
+    const char *type = types[b % 6];
     snprintf(text, sizeof text,
              "program rows(n: u32, from: u32, to: u32)\n"
              "buffer x: %s[] read\nbuffer z: %s[] readwrite\nbuffer y: %s[] write\n"
@@ -369,6 +369,29 @@ static void test_loads_ahead_of_their_loop(void **state) {
                "  y[global_id.x] = s\n"
                "}\n",
                8, "r: 1 of them read for several iterations of a loop at once\n");
+}
+
+// The same where several rows are jammed, which share what is loaded.
+static void test_loads_ahead_of_jammed_loops(void **state) {
+  (void)state;
+  static const char *const types[] = {"i8", "u16", "f32", "i64", "u8", "f64"};
+  static const uint64_t params[][2] = {{37, 36}, {16, 16}, {41, 19}, {19, 33}, {64, 64}, {8, 8}};
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    char text[500];
+    snprintf(text, sizeof text,
+             "program products(n: u32, m: u32)\n"
+             "buffer a: %s[] read\nbuffer b: %s[] read\nbuffer y: %s[] write\n"
+             "region r grid(45, 19) {\n"
+             "  let i = global_id.x\n let j = global_id.y\n var s: %s = a[j]\n"
+             "  for k in 0..m { s = s + a[j * n + k] * b[i * n + k] }\n"
+             "  y[j * 45 + i] = s\n}\n",
+             types[t], types[t], types[t], types[t]);
+    for (size_t p = 0; p < sizeof params / sizeof *params; p++)
+      check_next(&(sample){.text = text,
+                           .lengths = {19 * params[p][0], 45 * params[p][0] - p % 3, 855},
+                           .params = {params[p][0], params[p][1]}},
+                 t + p);
+  }
 }
 
 // Lanes whose indices turn out to be neighbours, or all but one, or only those that are active; at
@@ -631,6 +654,7 @@ int main(void) {
       cmocka_unit_test(test_indices),
       cmocka_unit_test(test_terms_that_wrap),
       cmocka_unit_test(test_loads_ahead_of_their_loop),
+      cmocka_unit_test(test_loads_ahead_of_jammed_loops),
       cmocka_unit_test(test_lines_by_chance),
       cmocka_unit_test(test_ends_of_rows),
       cmocka_unit_test(test_empty_buffers),

@@ -13,7 +13,8 @@
 #include "backend/cpu/codegen/access.h"
 #include "backend/cpu/codegen/guard.h"
 
-enum { MOST_COPIED = 400, MOST_LOADS = 2 };
+// Operations that iterations are copied to, of one row and of jammed ones.
+enum { MOST_COPIED = 400, MOST_JAMMED = 1600, FEW_AHEAD = 4, MOST_LOADS = 2 };
 
 // ---- whether ------------------------------------------------------------------------------------
 
@@ -37,8 +38,7 @@ static bool runs_ahead(const emitter *e, uint32_t loop, uint32_t i) {
   int64_t step;
   if (in->op != VYRE_OP_LOAD || mem_space(in->arg[0]) != MEM_BUFFER || is_uniform(e, in->arg[1]))
     return false;
-  unsigned bytes = type_bytes(e->p->buffers[mem_index(in->arg[0])].type);
-  return (bytes == 4 || bytes == 8) && access_class_of(e, i) == ACCESS_STEPS &&
+  return in->type != VYRE_BOOL && row_count(e, i) == 1 && access_class_of(e, i) == ACCESS_STEPS &&
          guards_step(e->guards, e, in->arg[1], loop, &step) && step == 1 &&
          !is_written(e, loop, in->arg[0]);
 }
@@ -55,7 +55,7 @@ bool ahead_plan(const emitter *e, uint32_t loop, ahead *out) {
   const inst *in = &e->p->code[loop];
   uint64_t step = ref_is_const(in->arg[2]) ? e->p->consts[ref_index(in->arg[2])].bits : 0;
   *out = (ahead){.loop = loop, .count = MOST_AHEAD};
-  if (e->width == 1 || e->rows > 1 || e->exec || e->keep || !e->guards || step != 1) return false;
+  if (e->width == 1 || e->packing || e->exec || e->keep || !e->guards || step != 1) return false;
   uint32_t depth = 0;
   for (uint32_t i = loop + 1; i < in->arg[3]; i++) {
     const inst *body = &e->p->code[i];
@@ -67,7 +67,13 @@ bool ahead_plan(const emitter *e, uint32_t loop, ahead *out) {
     if (count < out->count) out->count = count;
     out->load[out->loads++] = i;
   }
-  return out->loads && out->count > 1 && out->count * (in->arg[3] - loop) <= MOST_COPIED;
+  unsigned size = in->arg[3] - loop, most = MOST_COPIED;
+  if (e->rows > 1) { // what is loaded is used by all of them: fewer iterations are worth it, too
+    size *= e->rows;
+    most = MOST_JAMMED;
+    while (out->count > FEW_AHEAD && out->count * size > most) out->count /= 2;
+  }
+  return out->loads && out->count > 1 && out->count * size <= most;
 }
 
 // ---- squares that are turned --------------------------------------------------------------------
