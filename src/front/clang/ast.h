@@ -124,6 +124,8 @@ struct function {
   uint32_t subgroup;     // intel_reqd_sub_group_size, 0 where there is none
   const char *grid;      // annotate("grid(n)"); NULL: not stated
   uint32_t offset;
+  // Of together.c: 0 not looked at yet, or an answer.
+  uint8_t has_team, can_be_guarded;
 };
 
 typedef struct ast {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { MOST_DEPTH = 64, MOST_STEPS = 12 };
+enum { UNKNOWN, NO, YES }; // of a function
 
 // ---- what is there ------------------------------------------------------------------------------
 
@@ -32,8 +33,13 @@ static bool has_team(lowering *l, const node *n, uint32_t depth) {
   if (n->kind == S_DECL) return n->decl->init && has_team(l, n->decl->init, depth + 1);
   if (n->kind == N_CALL && !n->callee && is_team_name(n->name)) return true;
   if (n->kind == N_CALL && n->callee) {
-    ast_function(l->u, n->callee);
-    if (has_team(l, n->callee->body, depth + 1)) return true;
+    function *f = n->callee;
+    ast_function(l->u, f);
+    if (f->has_team == UNKNOWN) {
+      f->has_team = NO; // until it is known, for one that calls itself
+      f->has_team = has_team(l, f->body, depth + 1) ? YES : NO;
+    }
+    if (f->has_team == YES) return true;
   }
   for (uint32_t i = 0; i < n->count; i++)
     if (has_team(l, n->kid[i], depth + 1)) return true;
@@ -67,15 +73,22 @@ static bool leaves(const node *s, bool in_loop) {
 
 static bool can_stmt(lowering *l, const node *s, uint32_t depth);
 
-static bool can_call(lowering *l, const node *n, uint32_t depth) {
-  if (depth > MOST_DEPTH) return false;
-  ast_function(l->u, n->callee);
-  const node *body = n->callee->body;
+static bool can_body(lowering *l, const node *body, uint32_t depth) {
   for (uint32_t i = 0; i < body->count; i++) {
     bool is_end = i + 1 == body->count && body->kid[i]->kind == S_RETURN;
     if (!is_end && !can_stmt(l, body->kid[i], depth + 1)) return false;
   }
   return true;
+}
+
+static bool can_call(lowering *l, const node *n, uint32_t depth) {
+  function *f = n->callee;
+  ast_function(l->u, f);
+  if (f->can_be_guarded == UNKNOWN) {
+    f->can_be_guarded = NO; // until it is known, for one that calls itself
+    f->can_be_guarded = can_body(l, f->body, depth) ? YES : NO;
+  }
+  return f->can_be_guarded == YES;
 }
 
 // Can be computed by all: changes nothing but what calls of functions change, which is looked
