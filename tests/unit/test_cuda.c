@@ -150,6 +150,21 @@ static void test_caller_ends_a_dispatch(void **state) {
   vyre_executable_release(e);
 }
 
+// Of a grid with more pieces than memory could list, nothing is made before it is due.
+static void test_huge_grids_are_not_listed(void **state) {
+  (void)state;
+  vyre_executable *e =
+      device_compiled("cuda", "program p()\nbuffer y: u32[] readwrite\n"
+                              "region r grid(2147483647, 2147483647, 1) { y[0] = 1 }\n");
+  uint32_t y = 5;
+  volatile uint32_t stop = 1;
+  vyre_span span = {&y, sizeof y};
+  vyre_dispatch_args args = {.buffers = &span, .buffer_count = 1, .stop = &stop};
+  assert_int_equal(vyre_dispatch(e, &args, NULL, NULL), VYRE_ERROR_STOPPED);
+  assert_int_equal(y, 5);
+  vyre_executable_release(e);
+}
+
 // ---- memory -------------------------------------------------------------------------------------
 
 static void test_handles_stay_on_the_device(void **state) {
@@ -287,6 +302,7 @@ int main(void) {
       cmocka_unit_test(test_atomics_of_floats),
       cmocka_unit_test(test_time_limit_ends_endless_loops),
       cmocka_unit_test(test_caller_ends_a_dispatch),
+      cmocka_unit_test(test_huge_grids_are_not_listed),
       cmocka_unit_test(test_handles_stay_on_the_device),
       cmocka_unit_test(test_memory_is_kept_and_given_back),
       cmocka_unit_test(test_occupancy),

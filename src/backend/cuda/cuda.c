@@ -10,6 +10,7 @@
 #include "backend/cuda/runner.h"
 #include "backend/cuda/trust.h"
 #include "backend/traits.h"
+#include "backend/warm.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -24,6 +25,8 @@ typedef struct cuda_state {
   cuda_device *device;
   vyre_program *program;
   bool is_quick, has_long_kernel;
+  atomic_uint references;   // of the executable, and of preparations under way
+  warm_set warm;            // ways that are built
   pthread_mutex_t building; // held by whoever builds
   pthread_mutex_t lock;     // guards what follows
   bool is_built[WAY_COUNT];
@@ -79,11 +82,13 @@ static void free_all(cuda_state *s) {
 static void cuda_release(void *state) {
   cuda_state *s = state;
   if (!s || cuda_check_process(NULL) != VYRE_OK) return; // it belongs to the parent
+  if (atomic_fetch_sub(&s->references, 1) > 1) return;
   bool is_in = cuda_enter(s->device) == CU_SUCCESS;
   free_all(s); // calls for a device that is gone fail, and there is nothing to do about it
   if (is_in) cuda_leave(s->device);
   pthread_mutex_destroy(&s->lock);
   pthread_mutex_destroy(&s->building);
+  warm_fini(&s->warm);
   vyre_program_release(s->program);
   free(s);
 }
@@ -159,6 +164,8 @@ vyre_status cuda_compile_for(struct cuda_device *d, vyre_program *program, bool 
     s->has_long_kernel |= traits_is_long(program, &program->regions[i]);
   pthread_mutex_init(&s->lock, NULL);
   pthread_mutex_init(&s->building, NULL);
+  warm_init(&s->warm);
+  atomic_init(&s->references, 1);
   vyre_status status = prepare(s, stop, error);
   if (status == VYRE_OK)
     *state = s;
@@ -211,6 +218,28 @@ static int choose_way(const cuda_state *s, const launch *l) {
   return s->has_long_kernel || invocations > SHORT_INVOCATIONS ? POLLED : PLAIN;
 }
 
+// ---- making ready -------------------------------------------------------------------------------
+
+// The way that time limits need is compiled when the first one comes: apart from the limit, on a
+// thread that may be left.
+static vyre_status build_way(void *state, int way, const launch_region *regions,
+                             const volatile uint32_t *stop, vyre_error *error) {
+  cuda_state *s = state;
+  (void)regions;
+  cu_result code = cuda_enter(s->device);
+  if (code != CU_SUCCESS) return cuda_device_error(s->device, error, code, "use a device");
+  vyre_status status = build(s, way, stop, error);
+  cuda_leave(s->device);
+  return status;
+}
+
+static void hold(void *state) {
+  cuda_state *s = state;
+  atomic_fetch_add(&s->references, 1);
+}
+
+static const warm_how warming = {.run = build_way, .hold = hold, .release = cuda_release};
+
 // ---- dispatch -----------------------------------------------------------------------------------
 
 // What runs for ever keeps its runner, and its code.
@@ -244,9 +273,12 @@ static vyre_status cuda_dispatch(void *state, const launch *l, vyre_report *repo
     return error_set(error, VYRE_ERROR_BACKEND,
                      "the CUDA device %s was lost. Fix: use another backend until the process ends",
                      s->device->info.adapter);
+  int way = choose_way(s, l);
+  status = warm_launch(&s->warm, &warming, s, way, warm_key(1, (uint64_t)way), l, error);
+  if (status != VYRE_OK) return status;
   cu_result code = cuda_enter(s->device);
   if (code != CU_SUCCESS) return cuda_device_error(s->device, error, code, "use a device");
-  status = run(s, choose_way(s, l), l, report, error);
+  status = run(s, way, l, report, error);
   cuda_leave(s->device);
   return status;
 }

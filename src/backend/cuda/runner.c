@@ -17,10 +17,19 @@
 // the invocations of what was launched, each of which takes about a nanosecond to leave.
 #define PIECE_INVOCATIONS ((uint64_t)1 << 22)
 
+// Launches between two looks at the clock, where nothing else limits them; regions among them, each
+// with an event.
+enum { BATCH_STEPS = 256, BATCH_REGIONS = BATCH_STEPS };
+
 // Larger copies are the driver's to cut: pinned memory of their size would be taken from the host.
 #define MOST_STAGED ((size_t)32 << 20)
 
 // ---- life ---------------------------------------------------------------------------------------
+
+// The beginning of a batch, and the end of each region in it.
+static uint32_t event_count(const vyre_program *p) {
+  return 1 + (p->region_count < BATCH_REGIONS ? p->region_count : BATCH_REGIONS);
+}
 
 vyre_status cuda_runner_new(cuda_build *build, const vyre_program *program, cuda_runner **out,
                             vyre_error *error) {
@@ -29,13 +38,13 @@ vyre_status cuda_runner_new(cuda_build *build, const vyre_program *program, cuda
   cuda_device *d = build->device;
   uint32_t regions = program->region_count;
   *i = (cuda_runner){.device = d, .build = build, .program = program};
-  i->events = calloc(regions + 1u, sizeof *i->events);
+  i->events = calloc(event_count(program), sizeof *i->events);
   i->times_ns = calloc(regions + 1u, sizeof *i->times_ns);
   i->places = calloc(program->buffer_count + 1u, sizeof *i->places);
   cu_result code = i->events && i->times_ns && i->places ? CU_SUCCESS : CU_ERROR_OUT_OF_MEMORY;
   if (code == CU_SUCCESS) code = cuda_memory_take(d, CUDA_HOST_MEMORY, sizeof(uint32_t), &i->flag);
   if (code == CU_SUCCESS) code = d->api.StreamCreate(&i->stream, CU_STREAM_NON_BLOCKING);
-  for (uint32_t k = 0; k <= regions && code == CU_SUCCESS; k++)
+  for (uint32_t k = 0; k < event_count(program) && code == CU_SUCCESS; k++)
     code = d->api.EventCreate(&i->events[k], CU_EVENT_DEFAULT);
   if (code != CU_SUCCESS) {
     cuda_runner_free(i);
@@ -47,7 +56,7 @@ vyre_status cuda_runner_new(cuda_build *build, const vyre_program *program, cuda
 
 void cuda_runner_free(cuda_runner *i) {
   cuda_device *d = i->device;
-  for (uint32_t k = 0; k <= i->program->region_count && i->events; k++)
+  for (uint32_t k = 0; k < event_count(i->program) && i->events; k++)
     if (i->events[k]) d->api.EventDestroy(i->events[k]);
   if (i->stream) d->api.StreamDestroy(i->stream);
   for (uint32_t b = 0; b < i->program->buffer_count && i->places; b++) {
@@ -55,7 +64,6 @@ void cuda_runner_free(cuda_runner *i) {
     cuda_memory_give(d, &i->places[b].staging);
   }
   cuda_memory_give(d, &i->flag);
-  vec_free(&i->steps);
   free(i->events);
   free(i->times_ns);
   free(i->places);
@@ -138,38 +146,52 @@ static cu_result copy_out(cuda_runner *i, const launch *l) {
 
 // ---- steps --------------------------------------------------------------------------------------
 
+// A dispatch under way: what is launched next is found when it is due, because a large grid has
+// more pieces than anybody could list.
+typedef struct run {
+  const launch *l;
+  uint32_t region; // at work
+  bool is_begun;   // `pieces` are this region's
+  pieces pieces;
+  uint32_t workgroup[3];
+  bool is_late, is_stuck;
+} run;
+
 // A grid in pieces that the device takes at once, and that a time limit can end.
-static bool add_steps(cuda_runner *i, uint32_t r, const launch_region *wanted, uint64_t most) {
-  cuda_runner_step s = {.region = r};
-  size_t local[3], global[3], offset[3], size[3];
-  pieces p;
-  cuda_choose_workgroup(i->build, i->program, r, wanted->workgroup, s.workgroup);
+static void begin_region(const cuda_runner *i, run *r) {
+  const launch_region *wanted = &r->l->regions[r->region];
+  uint64_t most = i->build->is_polled ? PIECE_INVOCATIONS : UINT64_MAX;
+  size_t local[3], global[3];
+  cuda_choose_workgroup(i->build, i->program, r->region, wanted->workgroup, r->workgroup);
   for (int k = 0; k < 3; k++) {
-    local[k] = s.workgroup[k];
+    local[k] = r->workgroup[k];
     global[k] = (wanted->grid[k] + local[k] - 1) / local[k] * local[k];
   }
-  pieces_begin(&p, global, local, most);
+  pieces_begin(&r->pieces, global, local, most);
   for (int k = 0; k < 3; k++) {
     size_t largest = i->device->most_grid[k] * local[k];
-    if (p.piece[k] > largest) p.piece[k] = largest;
+    if (r->pieces.piece[k] > largest) r->pieces.piece[k] = largest;
   }
-  while (pieces_next(&p, offset, size)) {
-    s.invocations = (uint64_t)size[0] * size[1] * size[2];
-    for (int k = 0; k < 3; k++) {
-      s.base[k] = (uint32_t)(offset[k] / local[k]);
-      s.groups[k] = (uint32_t)(size[k] / local[k]);
-    }
-    if (!vec_push(&i->steps, s)) return false;
-  }
-  return true;
+  r->is_begun = true;
 }
 
-static bool make_steps(cuda_runner *i, const launch *l) {
-  uint64_t most = i->build->is_polled ? PIECE_INVOCATIONS : UINT64_MAX;
-  i->steps.count = 0;
-  for (uint32_t r = 0; r < i->program->region_count; r++)
-    if (l->regions[r].invocations && !add_steps(i, r, &l->regions[r], most)) return false;
-  return true;
+// False when all is launched.
+static bool next_step(const cuda_runner *i, run *r, cuda_runner_step *out) {
+  size_t offset[3], size[3];
+  for (; r->region < i->program->region_count; r->region++, r->is_begun = false) {
+    if (!r->l->regions[r->region].invocations) continue;
+    if (!r->is_begun) begin_region(i, r);
+    if (!pieces_next(&r->pieces, offset, size)) continue;
+    *out = (cuda_runner_step){.region = r->region,
+                              .invocations = (uint64_t)size[0] * size[1] * size[2]};
+    for (int k = 0; k < 3; k++) {
+      out->workgroup[k] = r->workgroup[k];
+      out->base[k] = (uint32_t)(offset[k] / r->workgroup[k]);
+      out->groups[k] = (uint32_t)(size[k] / r->workgroup[k]);
+    }
+    return true;
+  }
+  return false;
 }
 
 // ---- launching ----------------------------------------------------------------------------------
@@ -201,12 +223,6 @@ static cu_result launch_step(cuda_runner *i, const launch *l, const cuda_runner_
                                      s->groups[2], s->workgroup[0], s->workgroup[1],
                                      s->workgroup[2], k->dynamic_shared, i->stream, params, NULL);
 }
-
-typedef struct run {
-  const launch *l;
-  bool is_late, is_stuck;
-  uint32_t region; // at which it was stopped
-} run;
 
 static bool must_stop(const launch *l) {
   if (l->stop && __atomic_load_n(l->stop, __ATOMIC_RELAXED)) return true;
@@ -240,68 +256,69 @@ static cu_result finish(cuda_runner *i, run *r) {
   return code;
 }
 
-static cu_result take_time(cuda_runner *i, uint32_t region, cu_event from, cu_event to) {
-  float ms = 0;
-  cu_result code = i->device->api.EventElapsedTime(&ms, from, to);
-  if (code == CU_SUCCESS && ms > 0) i->times_ns[region] += (uint64_t)((double)ms * 1e6);
-  return code;
-}
+// ---- batches ------------------------------------------------------------------------------------
 
-// Steps from `first` on, as many as may be launched at once. *next is the one behind them.
-static cu_result launch_batch(cuda_runner *i, run *r, size_t first, size_t *next) {
+// Between two events lies what was launched of one region.
+typedef struct batch {
+  uint32_t regions[BATCH_REGIONS];
+  uint32_t count;
+  bool is_last;
+} batch;
+
+// What may be launched at once; the next one begins with what is left over.
+static cu_result launch_batch(cuda_runner *i, run *r, batch *out) {
   const cuda_api *api = &i->device->api;
   uint64_t most = i->build->is_polled ? PIECE_INVOCATIONS : UINT64_MAX, taken = 0;
+  cuda_runner_step s;
+  *out = (batch){0};
   cu_result code = api->EventRecord(i->events[0], i->stream);
-  size_t n = first;
-  for (; n < i->steps.count && code == CU_SUCCESS; n++) {
-    const cuda_runner_step *s = &i->steps.at[n];
-    if (n > first && taken + s->invocations > most) break;
-    taken += s->invocations;
-    code = launch_step(i, r->l, s);
-    bool is_last =
-        n + 1 == i->steps.count || s[1].region != s->region || taken + s[1].invocations > most;
-    if (code == CU_SUCCESS && is_last) code = api->EventRecord(i->events[s->region + 1], i->stream);
+  for (uint32_t n = 0; n < BATCH_STEPS && taken < most && code == CU_SUCCESS; n++) {
+    if (!next_step(i, r, &s)) {
+      out->is_last = true;
+      break;
+    }
+    bool is_new = !out->count || out->regions[out->count - 1] != s.region;
+    if (is_new) out->regions[out->count++] = s.region;
+    taken = s.invocations > UINT64_MAX - taken ? UINT64_MAX : taken + s.invocations;
+    code = launch_step(i, r->l, &s);
+    if (code == CU_SUCCESS) code = api->EventRecord(i->events[out->count], i->stream);
   }
-  *next = n;
   return code;
 }
 
-static cu_result take_times(cuda_runner *i, size_t first, size_t end) {
-  cu_event from = i->events[0];
+static cu_result take_times(cuda_runner *i, const batch *b) {
   cu_result code = CU_SUCCESS;
-  for (size_t n = first; n < end && code == CU_SUCCESS; n++) {
-    uint32_t region = i->steps.at[n].region;
-    if (n + 1 < end && i->steps.at[n + 1].region == region) continue;
-    code = take_time(i, region, from, i->events[region + 1]);
-    from = i->events[region + 1];
+  for (uint32_t n = 0; n < b->count && code == CU_SUCCESS; n++) {
+    float ms = 0;
+    code = i->device->api.EventElapsedTime(&ms, i->events[n], i->events[n + 1]);
+    if (code == CU_SUCCESS && ms > 0) i->times_ns[b->regions[n]] += (uint64_t)((double)ms * 1e6);
   }
   return code;
 }
 
-static cu_result run_batch(cuda_runner *i, run *r, size_t *first) {
-  size_t next = *first;
-  cu_result code = launch_batch(i, r, *first, &next);
-  if (*first < i->steps.count) r->region = i->steps.at[*first].region;
+static cu_result run_batch(cuda_runner *i, run *r, bool *is_last) {
+  batch b;
+  cu_result code = launch_batch(i, r, &b);
   // What was launched before one that failed uses the memory of this runner.
   cu_result ended = finish(i, r);
   if (code == CU_SUCCESS) code = ended;
-  if (code == CU_SUCCESS && !r->is_stuck) code = take_times(i, *first, next);
-  *first = next;
-  if (must_stop(r->l)) r->is_late = true;
+  if (code == CU_SUCCESS && !r->is_stuck) code = take_times(i, &b);
+  if (!b.is_last && must_stop(r->l)) r->is_late = true;
+  *is_last = b.is_last;
   return code;
 }
 
 // One that was done in time is done, however late somebody looked.
 static cu_result run_steps(cuda_runner *i, run *r, bool *is_done) {
-  size_t next = 0;
-  cu_result code;
+  bool is_last = false;
+  cu_result code = CU_SUCCESS;
   memset(i->times_ns, 0, i->program->region_count * sizeof *i->times_ns);
   __atomic_store_n((uint32_t *)i->flag.host, 0, __ATOMIC_RELEASE);
-  do code = run_batch(i, r, &next);
-  while (code == CU_SUCCESS && !r->is_late && next < i->steps.count);
+  r->is_late = must_stop(r->l);
+  while (code == CU_SUCCESS && !r->is_late && !is_last) code = run_batch(i, r, &is_last);
   // Where the flag is up some may have left, unless nobody looks at it.
   bool is_told = __atomic_load_n((uint32_t *)i->flag.host, __ATOMIC_ACQUIRE) != 0;
-  *is_done = next >= i->steps.count && !r->is_stuck && !(is_told && i->build->is_polled);
+  *is_done = is_last && !r->is_stuck && !(is_told && i->build->is_polled);
   return code;
 }
 
@@ -321,13 +338,17 @@ static uint64_t traffic(const cuda_runner *i, const launch *l, uint32_t r) {
   return bytes;
 }
 
+static const char *region_at_work(const cuda_runner *i, const run *r) {
+  uint32_t last = i->program->region_count - 1;
+  return i->program->regions[r->region < last ? r->region : last].name;
+}
+
 vyre_status cuda_runner_run(cuda_runner *i, const launch *l, vyre_report *report, bool *is_stuck,
                             vyre_error *error) {
   cuda_device *d = i->device;
   run r = {.l = l};
   bool is_done = false;
   *is_stuck = false;
-  if (!make_steps(i, l)) return error_out_of_memory(error);
   cu_result code = place_all(i, l);
   if (code != CU_SUCCESS) {
     d->api.StreamSynchronize(i->stream); // copies that have begun read the caller's memory
@@ -336,7 +357,7 @@ vyre_status cuda_runner_run(cuda_runner *i, const launch *l, vyre_report *report
   code = run_steps(i, &r, &is_done);
   *is_stuck = r.is_stuck;
   if (code != CU_SUCCESS) return cuda_device_error(d, error, code, "run a kernel");
-  if (!is_done) return launch_stopped_error(l, i->program->regions[r.region].name, error);
+  if (!is_done) return launch_stopped_error(l, region_at_work(i, &r), error);
   code = copy_out(i, l);
   if (code != CU_SUCCESS) return cuda_device_error(d, error, code, "read what was computed");
   for (uint32_t n = 0; n < i->program->region_count; n++)

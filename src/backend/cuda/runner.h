@@ -8,7 +8,6 @@
 #include "backend/backend.h"
 #include "backend/cuda/build.h"
 #include "backend/cuda/memory.h"
-#include "base/vec.h"
 
 typedef struct cuda_runner_place {
   cu_address address;       // what kernels get
@@ -30,11 +29,10 @@ typedef struct cuda_runner {
   cuda_build *build;
   const vyre_program *program;
   cu_stream stream;
-  cu_event *events;          // the beginning, and the end of each region
+  cu_event *events;          // of a batch: its beginning, and the end of each region in it
   cuda_runner_place *places; // per buffer
   uint64_t *times_ns;        // per region
   cuda_memory flag;          // the stop flag: the host's memory, which kernels see
-  vec(cuda_runner_step) steps;
 } cuda_runner;
 
 // All of these between cuda_enter and cuda_leave.
