@@ -1,64 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the devices do not have, as their queries say: shared virtual memory and pipes. The calls
-// check what they are given and refuse.
+// What the devices do not have, as their queries say: pipes. The calls check what they are given
+// and refuse.
 #include "icd/context.h"
-#include "icd/queue.h"
-
-void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
-  (void)context, (void)flags, (void)size, (void)alignment;
-  return NULL;
-}
-
-void clSVMFree(cl_context context, void *at) {
-  (void)context, (void)at;
-}
-
-static cl_int refuse(cl_command_queue queue) {
-  return queue_is(queue) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
-}
-
-cl_int clEnqueueSVMFree(cl_command_queue queue, cl_uint count, void **list,
-                        void(CL_CALLBACK *call)(cl_command_queue, cl_uint, void **, void *),
-                        void *data, cl_uint wait_count, const cl_event *wait_list, cl_event *out) {
-  (void)count, (void)list, (void)call, (void)data, (void)wait_count, (void)wait_list, (void)out;
-  return refuse(queue);
-}
-
-cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *to, const void *from,
-                          size_t size, cl_uint wait_count, const cl_event *wait_list,
-                          cl_event *out) {
-  (void)blocking, (void)to, (void)from, (void)size, (void)wait_count, (void)wait_list, (void)out;
-  return refuse(queue);
-}
-
-cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern,
-                           size_t pattern_bytes, size_t size, cl_uint wait_count,
-                           const cl_event *wait_list, cl_event *out) {
-  (void)at, (void)pattern, (void)pattern_bytes, (void)size;
-  (void)wait_count, (void)wait_list, (void)out;
-  return refuse(queue);
-}
-
-cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *at,
-                       size_t size, cl_uint wait_count, const cl_event *wait_list, cl_event *out) {
-  (void)blocking, (void)flags, (void)at, (void)size, (void)wait_count, (void)wait_list, (void)out;
-  return refuse(queue);
-}
-
-cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint wait_count,
-                         const cl_event *wait_list, cl_event *out) {
-  (void)at, (void)wait_count, (void)wait_list, (void)out;
-  return refuse(queue);
-}
-
-cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count, const void **list,
-                              const size_t *sizes, cl_mem_migration_flags flags, cl_uint wait_count,
-                              const cl_event *wait_list, cl_event *out) {
-  (void)count, (void)list, (void)sizes, (void)flags;
-  (void)wait_count, (void)wait_list, (void)out;
-  return refuse(queue);
-}
 
 cl_mem clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet_bytes, cl_uint packets,
                     const cl_pipe_properties *properties, cl_int *errcode) {

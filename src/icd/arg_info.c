@@ -68,6 +68,7 @@ static void type_name(const vyre_source_arg *a, char *room, size_t size) {
     if (used >= size) return;
     at += length ? length : 1;
   }
+  if (!strncmp(room, "signed ", 7)) memmove(room, room + 7, strlen(room + 7) + 1);
   if (!strncmp(room, "unsigned ", 9)) { // as OpenCL C abbreviates it
     memmove(room + 1, room + 9, strlen(room + 9) + 1);
     room[0] = 'u';

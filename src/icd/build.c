@@ -57,11 +57,18 @@ static cl_int forget_folder(cl_program p, const char *folder) {
   return CL_SUCCESS;
 }
 
+// What a source without a standard can ask for: it is then read as the first language that has it.
+static const char later_extensions[] =
+    "-Dcl_khr_subgroups=1 -Dcl_khr_subgroup_extended_types=1 -Dcl_khr_subgroup_shuffle=1 "
+    "-Dcl_khr_subgroup_shuffle_relative=1 -Dcl_khr_subgroup_rotate=1 -Dcl_khr_extended_bit_ops=1 "
+    "-Dcl_khr_integer_dot_product=1 ";
+
 // Preprocesses the source with the options and, in front of them, `folder` as one of includes.
 static cl_int preprocess(cl_program p, build_options *o, const char *folder) {
   vyre_error error = {0};
   strbuf all = {0};
   strbuf_puts(&all, "-D__OPENCL_VERSION__=300 "); // the device's, whatever the language
+  if (!strstr(o->preprocess, "-cl-std=CL1.")) strbuf_puts(&all, later_extensions);
   if (folder) strbuf_printf(&all, "\"-I%s\" ", folder);
   strbuf_puts(&all, o->preprocess);
   char *options = strbuf_take(&all, NULL);

@@ -12,35 +12,53 @@
 
 // One list of extensions, for the text and the table.
 #define EXTENSIONS(X)                                                                              \
-  X("cl_khr_byte_addressable_store")                                                               \
-  X("cl_khr_global_int32_base_atomics")                                                            \
-  X("cl_khr_global_int32_extended_atomics")                                                        \
-  X("cl_khr_local_int32_base_atomics")                                                             \
-  X("cl_khr_local_int32_extended_atomics")                                                         \
-  X("cl_khr_int64_base_atomics")                                                                   \
-  X("cl_khr_int64_extended_atomics")                                                               \
-  X("cl_khr_fp64")                                                                                 \
-  X("cl_khr_3d_image_writes")                                                                      \
-  X("cl_khr_icd")                                                                                  \
-  X("cl_khr_extended_versioning")
+  X("cl_khr_byte_addressable_store", 1)                                                            \
+  X("cl_khr_global_int32_base_atomics", 1)                                                         \
+  X("cl_khr_global_int32_extended_atomics", 1)                                                     \
+  X("cl_khr_local_int32_base_atomics", 1)                                                          \
+  X("cl_khr_local_int32_extended_atomics", 1)                                                      \
+  X("cl_khr_int64_base_atomics", 1)                                                                \
+  X("cl_khr_int64_extended_atomics", 1)                                                            \
+  X("cl_khr_fp64", 1)                                                                              \
+  X("cl_khr_3d_image_writes", 1)                                                                   \
+  X("cl_khr_depth_images", 1)                                                                      \
+  X("cl_khr_subgroups", 1)                                                                         \
+  X("cl_khr_subgroup_extended_types", 1)                                                           \
+  X("cl_khr_subgroup_shuffle", 1)                                                                  \
+  X("cl_khr_subgroup_shuffle_relative", 1)                                                         \
+  X("cl_khr_subgroup_rotate", 1)                                                                   \
+  X("cl_khr_extended_bit_ops", 1)                                                                  \
+  X("cl_khr_integer_dot_product", 2)                                                               \
+  X("cl_khr_icd", 1)                                                                               \
+  X("cl_khr_extended_versioning", 1)
 
-#define AS_TEXT(name) name " "
-#define AS_ROW(name)  {VERSION(1, 0), name},
+#define AS_TEXT(name, major) name " "
+#define AS_ROW(name, major)  {VERSION(major, 0), name},
 static const char extension_text[] = EXTENSIONS(AS_TEXT);
 static const cl_name_version extension_rows[] = {EXTENSIONS(AS_ROW)};
+
+enum { MOST_TEXT = 1024 };
+_Static_assert(sizeof extension_text <= MOST_TEXT, "room for the list");
 
 static const cl_name_version c_versions[] = {{VERSION(1, 0), "OpenCL C"},
                                              {VERSION(1, 1), "OpenCL C"},
                                              {VERSION(1, 2), "OpenCL C"},
                                              {VERSION(3, 0), "OpenCL C"}};
-static const cl_name_version c_features[] = {{VERSION(3, 0), "__opencl_c_int64"},
-                                             {VERSION(3, 0), "__opencl_c_fp64"},
-                                             {VERSION(3, 0), "__opencl_c_images"},
-                                             {VERSION(3, 0), "__opencl_c_3d_image_writes"},
-                                             {VERSION(3, 0), "__opencl_c_read_write_images"},
-                                             {VERSION(3, 0), "__opencl_c_atomic_order_acq_rel"},
-                                             {VERSION(3, 0), "__opencl_c_atomic_order_seq_cst"},
-                                             {VERSION(3, 0), "__opencl_c_atomic_scope_device"}};
+static const cl_name_version c_features[] = {
+    {VERSION(3, 0), "__opencl_c_int64"},
+    {VERSION(3, 0), "__opencl_c_fp64"},
+    {VERSION(3, 0), "__opencl_c_images"},
+    {VERSION(3, 0), "__opencl_c_3d_image_writes"},
+    {VERSION(3, 0), "__opencl_c_read_write_images"},
+    {VERSION(3, 0), "__opencl_c_atomic_order_acq_rel"},
+    {VERSION(3, 0), "__opencl_c_atomic_order_seq_cst"},
+    {VERSION(3, 0), "__opencl_c_atomic_scope_device"},
+    {VERSION(3, 0), "__opencl_c_generic_address_space"},
+    {VERSION(3, 0), "__opencl_c_work_group_collective_functions"},
+    {VERSION(3, 0), "__opencl_c_subgroups"},
+    {VERSION(3, 0), "__opencl_c_integer_dot_product_input_4x8bit"},
+    {VERSION(3, 0), "__opencl_c_integer_dot_product_input_4x8bit_packed"},
+};
 
 static void version_text(info *i, char *room, size_t size, const char *prefix) {
   snprintf(room, size, "%s vyre %s", prefix, vyre_version());
@@ -118,16 +136,18 @@ static bool ask_u32(cl_device_id d, cl_device_info what, info *i) {
   case CL_DEVICE_AVAILABLE:
   case CL_DEVICE_COMPILER_AVAILABLE:
   case CL_DEVICE_LINKER_AVAILABLE: info_u32(i, CL_TRUE); return true;
+  case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
+  case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
   case CL_DEVICE_PREFERRED_INTEROP_USER_SYNC: info_u32(i, CL_TRUE); return true;
   case CL_DEVICE_ERROR_CORRECTION_SUPPORT:
   case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
   case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
-  case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
-  case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
   case CL_DEVICE_PIPE_SUPPORT: info_u32(i, CL_FALSE); return true;
   case CL_DEVICE_REFERENCE_COUNT: info_u32(i, 1); return true;
-  case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
   case CL_DEVICE_MAX_NUM_SUB_GROUPS:
+    info_u32(i, DEVICE_MOST_WORKGROUP / DEVICE_SUBGROUP);
+    return true;
+  case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
   case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
   case CL_DEVICE_MAX_ON_DEVICE_EVENTS:
   case CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE:
@@ -190,7 +210,11 @@ static bool ask_u64(cl_device_id d, cl_device_info what, info *i) {
   case CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES:
   case CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES:
   case CL_DEVICE_PARTITION_AFFINITY_DOMAIN: info_u64(i, 0); return true;
-  case CL_DEVICE_SVM_CAPABILITIES: info_u64(i, 0); return true;
+  case CL_DEVICE_SVM_CAPABILITIES: info_u64(i, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER); return true;
+  case CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR:
+    info_u64(i, CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR |
+                    CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR);
+    return true;
   case CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES:
   case CL_DEVICE_ATOMIC_FENCE_CAPABILITIES:
     info_u64(i, CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL |
@@ -202,8 +226,13 @@ static bool ask_u64(cl_device_id d, cl_device_info what, info *i) {
 }
 
 static bool ask_handle(cl_device_info what, info *i) {
+  static const cl_device_integer_dot_product_acceleration_properties_khr not_faster;
   static const cl_device_partition_property no_partition[] = {0};
   switch (what) {
+  case CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR:
+  case CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR:
+    info_bytes(i, &not_faster, sizeof not_faster);
+    return true;
   case CL_DEVICE_PLATFORM: info_pointer(i, platform_get()); return true;
   case CL_DEVICE_PARENT_DEVICE: info_pointer(i, NULL); return true;
   case CL_DEVICE_PARTITION_PROPERTIES:
@@ -217,7 +246,7 @@ static bool ask_handle(cl_device_info what, info *i) {
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *value,
                        size_t *size) {
   info i = {0};
-  char text[512];
+  char text[MOST_TEXT];
   if (!object_is(device, OBJECT_DEVICE)) return CL_INVALID_DEVICE;
   if (!ask_text(device, what, &i, text, sizeof text) && !ask_u32(device, what, &i) &&
       !ask_size(what, &i) && !ask_u64(device, what, &i) && !ask_handle(what, &i))

@@ -147,15 +147,19 @@ static void fill_params(cl_kernel k, const variant *v, const grid *g, vyre_scala
   }
 }
 
+// From where an argument points to the end of its memory.
+static vyre_span memory_of(const kernel_arg *a) {
+  cl_mem m = a->memory;
+  return m ? (vyre_span){m->data + a->offset, m->size - a->offset} : (vyre_span){NULL, 0};
+}
+
 static void fill_spans(cl_kernel k, const variant *v, vyre_span *out, cl_mem *held) {
   for (uint32_t i = 0; i < v->buffer_count; i++) {
     const variant_buffer *b = &v->buffers[i];
-    cl_mem m = b->room == ROOM_ARG ? k->args[b->arg].memory : NULL;
-    held[i] = m;
+    held[i] = b->room == ROOM_ARG ? k->args[b->arg].memory : NULL;
     out[i] = b->room == ROOM_PRINTF   ? (vyre_span){NULL, DEVICE_PRINTF_BYTES}
              : b->room == ROOM_GLOBAL ? (vyre_span){b->global, b->global_bytes}
-             : m                      ? (vyre_span){m->data, m->size}
-                                      : (vyre_span){NULL, 0};
+                                      : memory_of(&k->args[b->arg]);
     out[i].size_bytes -= out[i].size_bytes % b->element_bytes;
   }
 }
@@ -202,8 +206,7 @@ static void alias_free(alias_list *l) {
 }
 
 static vyre_span arg_span(cl_kernel k, uint32_t i) {
-  cl_mem m = is_pointer_arg(k, i) ? k->args[i].memory : NULL;
-  return m ? (vyre_span){m->data, m->size} : (vyre_span){NULL, 0};
+  return is_pointer_arg(k, i) ? memory_of(&k->args[i]) : (vyre_span){NULL, 0};
 }
 
 // The arguments that overlap with argument `root`, directly or through others, get it as their
@@ -336,6 +339,8 @@ static cl_int check_kernel(cl_command_queue queue, cl_kernel k) {
   for (uint32_t i = 0; i < k->arg_count; i++) {
     cl_mem m = k->args[i].memory;
     if (m && !object_is(m, OBJECT_MEMORY)) return CL_INVALID_KERNEL_ARGS;
+    size_t offset = k->args[i].offset;
+    if (offset && (!m || !m->is_svm || offset >= m->size)) return CL_INVALID_KERNEL_ARGS;
   }
   return CL_SUCCESS;
 }

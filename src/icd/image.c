@@ -248,7 +248,8 @@ static cl_int of_buffer(cl_mem m, cl_mem buffer) {
 static cl_int check_buffer(cl_context context, const cl_image_desc *d, void *host) {
   bool wants = d->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
   if (!d->buffer) return wants ? CL_INVALID_IMAGE_DESCRIPTOR : CL_SUCCESS;
-  if (!wants) return CL_INVALID_IMAGE_DESCRIPTOR; // images of several axes from buffers have gaps
+  if (d->image_type == CL_MEM_OBJECT_IMAGE2D) return CL_INVALID_OPERATION; // their rows have gaps
+  if (!wants) return CL_INVALID_IMAGE_DESCRIPTOR;
   if (memory_check_buffer(d->buffer, context) != CL_SUCCESS) return CL_INVALID_IMAGE_DESCRIPTOR;
   return host ? CL_INVALID_HOST_PTR : CL_SUCCESS;
 }

@@ -2,6 +2,7 @@
 #include "icd/kernel.h"
 
 #include "icd/info.h"
+#include "icd/svm.h"
 #include "icd/variant.h"
 
 #include <stdlib.h>
@@ -105,6 +106,7 @@ static cl_int set_memory(cl_kernel k, kernel_arg *a, bool is_image, size_t size,
   if (m && memory_is_image(m) != is_image) return CL_INVALID_MEM_OBJECT;
   k->is_shape_old |= is_image || !m != !a->memory || !a->is_set;
   a->memory = m;
+  a->offset = 0;
   return CL_SUCCESS;
 }
 
@@ -173,8 +175,7 @@ cl_int clGetKernelInfo(cl_kernel k, cl_kernel_info what, size_t room, void *valu
   return info_answer(&i, room, value, size);
 }
 
-// The device may be left out where the program has one only.
-static cl_int check_device(cl_kernel k, cl_device_id *device) {
+cl_int kernel_check_device(cl_kernel k, cl_device_id *device) {
   if (!object_is(k, OBJECT_KERNEL)) return CL_INVALID_KERNEL;
   cl_context context = k->program->context;
   if (!*device && context->device_count == 1) *device = context->devices[0];
@@ -185,7 +186,7 @@ static cl_int check_device(cl_kernel k, cl_device_id *device) {
 cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id device, cl_kernel_work_group_info what,
                                 size_t room, void *value, size_t *size) {
   info i = {0};
-  cl_int code = check_device(k, &device);
+  cl_int code = kernel_check_device(k, &device);
   if (code != CL_SUCCESS) return code;
   const uint32_t *stated = k->entry->about->workgroup;
   switch (what) {
@@ -203,20 +204,27 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id device, cl_kernel_work
   return info_answer(&i, room, value, size);
 }
 
-cl_int clGetKernelSubGroupInfo(cl_kernel k, cl_device_id device, cl_kernel_sub_group_info what,
-                               size_t in_size, const void *in, size_t room, void *value,
-                               size_t *size) {
-  (void)what, (void)in_size, (void)in, (void)room, (void)value, (void)size;
-  cl_int code = check_device(k, &device);
-  return code == CL_SUCCESS ? CL_INVALID_OPERATION : code; // no device has subgroups
-}
-
 cl_int clSetKernelArgSVMPointer(cl_kernel k, cl_uint index, const void *value) {
-  (void)index, (void)value;
-  return object_is(k, OBJECT_KERNEL) ? CL_INVALID_OPERATION : CL_INVALID_KERNEL;
+  if (!object_is(k, OBJECT_KERNEL)) return CL_INVALID_KERNEL;
+  if (index >= k->arg_count) return CL_INVALID_ARG_INDEX;
+  vyre_source_space space = k->entry->about->args[index].space;
+  if (space != VYRE_SPACE_GLOBAL && space != VYRE_SPACE_CONSTANT) return CL_INVALID_ARG_VALUE;
+  cl_mem m = value ? svm_find(value) : NULL;
+  if (value && !m) return CL_INVALID_ARG_VALUE;
+  cl_int code = clSetKernelArg(k, index, sizeof m, &m);
+  if (code == CL_SUCCESS && m) k->args[index].offset = (size_t)((const char *)value - m->data);
+  return code;
 }
 
+// Kernels reach memory through their arguments only.
 cl_int clSetKernelExecInfo(cl_kernel k, cl_kernel_exec_info what, size_t size, const void *value) {
-  (void)what, (void)size, (void)value;
-  return object_is(k, OBJECT_KERNEL) ? CL_INVALID_OPERATION : CL_INVALID_KERNEL;
+  if (!object_is(k, OBJECT_KERNEL)) return CL_INVALID_KERNEL;
+  switch (what) {
+  case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+    return value && size && size % sizeof(void *) == 0 ? CL_SUCCESS : CL_INVALID_VALUE;
+  case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+    if (!value || size != sizeof(cl_bool)) return CL_INVALID_VALUE;
+    return *(const cl_bool *)value ? CL_INVALID_OPERATION : CL_SUCCESS;
+  default: return CL_INVALID_VALUE;
+  }
 }

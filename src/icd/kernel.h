@@ -14,6 +14,7 @@ typedef struct kernel_arg {
   bool is_set;
   uint32_t value_at; // in `values`
   cl_mem memory;     // NULL: a null pointer
+  size_t offset;     // in it, of an address in shared virtual memory
   size_t local_bytes;
   char sampler[SAMPLER_TEXT];
 } kernel_arg;
@@ -32,5 +33,7 @@ struct _cl_kernel {
 };
 
 void kernel_fini(void *kernel);
+// The device that a question is about: it may be left out where the program has one only.
+cl_int kernel_check_device(cl_kernel kernel, cl_device_id *device);
 
 #endif

@@ -109,6 +109,7 @@ cl_int build_options_read(const char *text, bool is_link, build_options *out) {
   strbuf all = {0}, rest = {0};
   *out = (build_options){0};
   if (!text) text = "";
+  if (!is_link) put_word(&rest, "-fpreprocessed"); // by then it is
   char *word = malloc(strlen(text) + 1), *room = malloc(strlen(text) + 1);
   bool is_broken = !word || !room, is_enabled = false;
   for (const char *at = text; !is_broken && next_word(&at, word, &is_broken);) {

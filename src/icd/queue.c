@@ -108,9 +108,9 @@ cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_proper
 
 cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device,
                                       cl_command_queue queue) {
+  (void)queue;
   cl_int code = check(context, device);
-  if (code != CL_SUCCESS) return code;
-  return queue_is(queue) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+  return code == CL_SUCCESS ? CL_INVALID_OPERATION : code; // no device has queues of its own
 }
 
 cl_int clFlush(cl_command_queue queue) {

@@ -199,10 +199,17 @@ value item_id(lowering *l, node *n, const value *args, int what) {
 value item_offset(lowering *l, node *n, const value *args, int what) {
   (void)what;
   uint64_t axis;
-  if (!constant_axis(l, args, &axis))
-    lower_refuse(l, n->offset, "get_global_offset of a computed axis", "pass 0, 1 or 2");
-  ref shift = offset_of_axis(l, axis, n->type);
-  return value_scalar(l, shift ? shift : e_zero(l, n->type->scalar));
+  ref none = e_zero(l, n->type->scalar), made = none;
+  if (constant_axis(l, args, &axis)) {
+    ref shift = offset_of_axis(l, axis, n->type);
+    return value_scalar(l, shift ? shift : none);
+  }
+  for (uint32_t i = 0; i < 3; i++) {
+    ref one = offset_of_axis(l, i, n->type);
+    ref number = e_const(l, e_type(l, args[0].at[0].v), i);
+    if (one) made = e_select(l, e_binary(l, VYRE_OP_EQ, args[0].at[0].v, number), one, made);
+  }
+  return value_scalar(l, made);
 }
 
 value item_rank(lowering *l, node *n, const value *args, int what) {

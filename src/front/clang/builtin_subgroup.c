@@ -8,15 +8,24 @@ static ref two(lowering *l, vyre_op op, ref x, ref y) {
   return e_binary(l, op, x, y);
 }
 
+// The work items of the workgroup as the program has them, so that what depends on their number
+// does not look as if it did for any workgroup.
+static ref items(lowering *l) {
+  ref made = vyre_build_id(l->b, VYRE_OP_LOCAL_SIZE, 0);
+  for (uint32_t axis = 1; axis < l->rank; axis++)
+    made = two(l, VYRE_OP_MUL, made, vyre_build_id(l->b, VYRE_OP_LOCAL_SIZE, axis));
+  return made;
+}
+
 value subgroup_fact(lowering *l, node *n, const value *args, int what) {
   (void)args;
   uint32_t size = team_size(l);
-  uint64_t all = team_largest(l);
-  team t = team_subgroup(l);
-  ref made = 0;
+  ref made = 0, most = e_const(l, VYRE_U32, size);
+  team t = {0};
+  if (what != SUBGROUP_COUNT && what != SUBGROUP_LARGEST) t = team_subgroup(l);
   switch ((subgroup_facts)what) {
-  case SUBGROUP_COUNT: made = e_const(l, VYRE_U32, (all + size - 1) / size); break;
-  case SUBGROUP_LARGEST: made = e_const(l, VYRE_U32, all < size ? all : size); break;
+  case SUBGROUP_COUNT: made = two(l, VYRE_OP_DIV, e_add_const(l, items(l), size - 1), most); break;
+  case SUBGROUP_LARGEST: made = two(l, VYRE_OP_MIN, items(l), most); break;
   case SUBGROUP_LENGTH: made = two(l, VYRE_OP_SUB, t.end, t.first); break;
   case SUBGROUP_ID: made = two(l, VYRE_OP_DIV, t.first, e_const(l, VYRE_U32, size)); break;
   case SUBGROUP_LOCAL_ID: made = team_local_id(l, t); break;

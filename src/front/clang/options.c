@@ -68,6 +68,7 @@ void preprocess_options(unit *u, const char *build_options) {
   uint32_t capacity = 0;
   char *word;
   u->standard = NULL;
+  u->is_preprocessed = false;
   u->fast_ulp = 0;
   while ((word = next_word(u, &build_options))) {
     if (starts_with(word, "-cl-std=")) {
@@ -76,6 +77,8 @@ void preprocess_options(unit *u, const char *build_options) {
       if (u->fast_ulp < fast_ulp_of(word)) u->fast_ulp = fast_ulp_of(word);
       if (!strcmp(word, "-cl-fast-relaxed-math"))
         add_option(u, &capacity, "-D__FAST_RELAXED_MATH__=1");
+    } else if (!strcmp(word, "-fpreprocessed")) {
+      u->is_preprocessed = true;
     } else if (is_ignored(word)) {
       continue;
     } else if (!strcmp(word, "-cl-single-precision-constant")) {

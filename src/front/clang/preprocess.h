@@ -12,8 +12,10 @@
 void preprocess_options(unit *u, const char *build_options);
 // -D__OPENCL_VERSION__= of the standard.
 const char *preprocess_version(unit *u);
+// Removes the names of features and extensions that clang declares and nothing here has.
+extern const char preprocess_absent[];
 // Fills u->text and the map of its lines. False when clang found mistakes in the source; `*said`
-// is then what it wrote first.
+// is then what it wrote first. With -fpreprocessed the text is the source.
 bool preprocess(unit *u, const char **said);
 
 #endif

@@ -39,6 +39,7 @@ typedef struct unit {
 
   // Arguments of clang, borrowed from the arena.
   const char *standard;           // "-cl-std=CL1.2"
+  bool is_preprocessed;           // the source is: -fpreprocessed
   uint32_t fast_ulp;              // what the program may be off by: a permission of the options
   const char *resources, *header; // clang's folder and the header in it, once they were looked for
   const char **user_args;

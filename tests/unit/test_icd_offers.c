@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+//
+// What the OpenCL driver offers beside 1.2, and that its queries, its compiler and its calls agree
+// about it: extensions and features, shared virtual memory, subgroups, generic pointers.
+#include "../icd.h"
+
+#include <CL/cl_ext.h>
+
+enum { COUNT = 64 };
+
+// ---- queries and macros -------------------------------------------------------------------------
+
+typedef struct offer {
+  const char *name;
+  bool is_offered;
+} offer;
+
+static bool has_word(const char *text, const char *word) {
+  size_t size = strlen(word);
+  for (const char *at = text; (at = strstr(at, word)); at += size)
+    if ((at == text || at[-1] == ' ') && (at[size] == ' ' || !at[size])) return true;
+  return false;
+}
+
+// A kernel that tells which of the names are defined.
+static void read_macros(icd *i, const offer *list, size_t count, const char *options, int *out) {
+  char source[8192] = "kernel void k(global int *o) {\n";
+  for (size_t n = 0; n < count; n++)
+    snprintf(source + strlen(source), sizeof source - strlen(source),
+             "#ifdef %s\n  o[%zu] = 1;\n#endif\n", list[n].name, n);
+  strcat(source, "}\n");
+  i->program = icd_build(i, source, options);
+  memset(out, 0, count * sizeof *out);
+  cl_mem buffer = icd_buffer(i, count * sizeof *out, out);
+  cl_kernel kernel = icd_kernel(i, "k");
+  OK(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
+  icd_run(i, kernel, 1);
+  icd_read(i, buffer, count * sizeof *out, out);
+  OK(clReleaseKernel(kernel));
+  OK(clReleaseMemObject(buffer));
+  OK(clReleaseProgram(i->program));
+  i->program = NULL;
+}
+
+static void macros_are_what_queries_say(void **state) {
+  (void)state;
+  static const char *const extensions[] = {"cl_khr_byte_addressable_store",
+                                           "cl_khr_3d_image_writes",
+                                           "cl_khr_fp64",
+                                           "cl_khr_global_int32_base_atomics",
+                                           "cl_khr_int64_base_atomics",
+                                           "cl_khr_depth_images",
+                                           "cl_khr_subgroups",
+                                           "cl_khr_subgroup_extended_types",
+                                           "cl_khr_subgroup_shuffle",
+                                           "cl_khr_subgroup_rotate",
+                                           "cl_khr_extended_bit_ops",
+                                           "cl_khr_integer_dot_product",
+                                           "cl_khr_select_fprounding_mode",
+                                           "cl_khr_gl_msaa_sharing",
+                                           "cl_khr_mipmap_image",
+                                           "cl_khr_kernel_clock",
+                                           "cl_khr_subgroup_shuffle_relative",
+                                           "cl_khr_extended_async_copies"};
+  static const char *const features[] = {"__opencl_c_int64",
+                                         "__opencl_c_fp64",
+                                         "__opencl_c_images",
+                                         "__opencl_c_3d_image_writes",
+                                         "__opencl_c_read_write_images",
+                                         "__opencl_c_atomic_order_acq_rel",
+                                         "__opencl_c_atomic_order_seq_cst",
+                                         "__opencl_c_atomic_scope_device",
+                                         "__opencl_c_atomic_scope_all_devices",
+                                         "__opencl_c_device_enqueue",
+                                         "__opencl_c_generic_address_space",
+                                         "__opencl_c_pipes",
+                                         "__opencl_c_program_scope_global_variables",
+                                         "__opencl_c_subgroups",
+                                         "__opencl_c_work_group_collective_functions",
+                                         "__opencl_c_integer_dot_product_input_4x8bit",
+                                         "__opencl_c_integer_dot_product_input_4x8bit_packed"};
+  enum { EXTENSIONS = sizeof extensions / sizeof *extensions };
+  enum { FEATURES = sizeof features / sizeof *features, MOST = EXTENSIONS + FEATURES };
+  icd i = icd_begin(NULL, 0);
+  char text[4096];
+  cl_name_version rows[64];
+  size_t size;
+  offer list[MOST];
+  int seen[MOST];
+  OK(clGetDeviceInfo(i.device, CL_DEVICE_EXTENSIONS, sizeof text, text, NULL));
+  for (int n = 0; n < EXTENSIONS; n++)
+    list[n] = (offer){extensions[n], has_word(text, extensions[n])};
+  read_macros(&i, list, EXTENSIONS, NULL, seen);
+  for (int n = 0; n < EXTENSIONS; n++)
+    if (seen[n] != list[n].is_offered) fail_msg("%s", list[n].name);
+  OK(clGetDeviceInfo(i.device, CL_DEVICE_EXTENSIONS_WITH_VERSION, sizeof rows, rows, &size));
+  for (size_t n = 0; n < size / sizeof *rows; n++) assert_true(has_word(text, rows[n].name));
+
+  OK(clGetDeviceInfo(i.device, CL_DEVICE_OPENCL_C_FEATURES, sizeof rows, rows, &size));
+  for (int n = 0; n < FEATURES; n++) {
+    list[n] = (offer){features[n], false};
+    for (size_t k = 0; k < size / sizeof *rows; k++)
+      list[n].is_offered |= !strcmp(rows[k].name, features[n]);
+  }
+  read_macros(&i, list, FEATURES, "-cl-std=CL3.0", seen);
+  for (int n = 0; n < FEATURES; n++)
+    if (seen[n] != list[n].is_offered) fail_msg("%s", list[n].name);
+  icd_end(&i);
+}
+
+// What is not offered answers as the specification says of devices without it.
+static void what_is_absent_says_so(void **state) {
+  (void)state;
+  icd i = icd_begin(NULL, 0);
+  cl_uint number = 1;
+  cl_int code;
+  FAILS(CL_INVALID_COMMAND_QUEUE,
+        clGetCommandQueueInfo(i.queue, CL_QUEUE_SIZE, sizeof number, &number, NULL));
+  FAILS(CL_INVALID_OPERATION, clSetDefaultDeviceCommandQueue(i.context, i.device, NULL));
+  clCreatePipe(i.context, CL_MEM_HOST_NO_ACCESS, 4, 4, NULL, &code);
+  FAILS(CL_INVALID_OPERATION, code);
+  cl_mem buffer = icd_buffer(&i, 16, NULL);
+  FAILS(CL_INVALID_MEM_OBJECT,
+        clGetPipeInfo(buffer, CL_PIPE_PACKET_SIZE, sizeof number, &number, NULL));
+  cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+  cl_image_desc desc = {
+      .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 2, .image_height = 2, .buffer = buffer};
+  clCreateImage(i.context, CL_MEM_READ_ONLY, &format, &desc, NULL, &code);
+  FAILS(CL_INVALID_OPERATION, code);
+  OK(clReleaseMemObject(buffer));
+  icd_end(&i);
+}
+
+// ---- shared virtual memory ----------------------------------------------------------------------
+
+static const char twice[] = "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }\n"
+                            "kernel void sum(global int *x, global const int *y) {\n"
+                            "  x[get_global_id(0)] += y[get_global_id(0)];\n"
+                            "}\n";
+
+static void shared_memory_is_an_argument(void **state) {
+  (void)state;
+  icd i = icd_begin(twice, 0);
+  cl_kernel kernel = icd_kernel(&i, "twice"), sum = icd_kernel(&i, "sum");
+  int *x = clSVMAlloc(i.context, CL_MEM_READ_WRITE, COUNT * sizeof *x, 0), three = 3, outside;
+  assert_non_null(x);
+  OK(clEnqueueSVMMemFill(i.queue, x, &three, sizeof three, COUNT * sizeof *x, 0, NULL, NULL));
+  OK(clSetKernelArgSVMPointer(kernel, 0, x));
+  icd_run(&i, kernel, COUNT);
+  OK(clSetKernelArgSVMPointer(kernel, 0, x + COUNT / 2)); // from inside, to the end
+  icd_run(&i, kernel, COUNT);
+  OK(clEnqueueSVMMap(i.queue, CL_TRUE, CL_MAP_READ, x, COUNT * sizeof *x, 0, NULL, NULL));
+  for (int k = 0; k < COUNT; k++) assert_int_equal(x[k], k < COUNT / 2 ? 6 : 12);
+  OK(clEnqueueSVMUnmap(i.queue, x, 0, NULL, NULL));
+  OK(clSetKernelArgSVMPointer(sum, 0, x)); // two arguments into one allocation
+  OK(clSetKernelArgSVMPointer(sum, 1, x + COUNT / 2));
+  icd_run(&i, sum, COUNT / 2);
+  OK(clFinish(i.queue));
+  assert_int_equal(x[0], 18);
+  FAILS(CL_INVALID_ARG_VALUE, clSetKernelArgSVMPointer(kernel, 0, &outside));
+  FAILS(CL_INVALID_ARG_INDEX, clSetKernelArgSVMPointer(kernel, 1, x));
+  OK(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof(void *), &x));
+  FAILS(CL_INVALID_VALUE, clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
+  clSVMFree(i.context, x);
+  size_t size = COUNT; // what was freed is no argument any more
+  FAILS(CL_INVALID_KERNEL_ARGS,
+        clEnqueueNDRangeKernel(i.queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL));
+  OK(clReleaseKernel(kernel));
+  OK(clReleaseKernel(sum));
+  icd_end(&i);
+}
+
+static void shared_memory_is_checked(void **state) {
+  (void)state;
+  icd i = icd_begin(NULL, 0);
+  cl_ulong most;
+  int host[4] = {1, 2, 3, 4}, pattern = 1;
+  OK(clGetDeviceInfo(i.device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL));
+  assert_null(clSVMAlloc(NULL, CL_MEM_READ_WRITE, 16, 0));
+  assert_null(clSVMAlloc(i.context, CL_MEM_READ_WRITE, 0, 0));
+  assert_null(clSVMAlloc(i.context, CL_MEM_READ_WRITE, most + 1, 0));
+  assert_null(clSVMAlloc(i.context, CL_MEM_READ_WRITE, 16, 3));
+  assert_null(clSVMAlloc(i.context, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, 16, 0));
+  assert_null(clSVMAlloc(i.context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 16, 0));
+  char *x = clSVMAlloc(i.context, 0, 64, 64);
+  assert_true(x && (uintptr_t)x % 64 == 0);
+  OK(clEnqueueSVMMemcpy(i.queue, CL_TRUE, x, host, sizeof host, 0, NULL, NULL));
+  assert_memory_equal(x, host, sizeof host);
+  FAILS(CL_MEM_COPY_OVERLAP, clEnqueueSVMMemcpy(i.queue, CL_TRUE, x, x + 4, 8, 0, NULL, NULL));
+  FAILS(CL_INVALID_VALUE, clEnqueueSVMMemcpy(i.queue, CL_TRUE, NULL, x, 8, 0, NULL, NULL));
+  FAILS(CL_INVALID_VALUE, clEnqueueSVMMemFill(i.queue, x, &pattern, 3, 12, 0, NULL, NULL));
+  FAILS(CL_INVALID_VALUE, clEnqueueSVMMemFill(i.queue, x + 1, &pattern, 4, 12, 0, NULL, NULL));
+  FAILS(CL_INVALID_VALUE, clEnqueueSVMMap(i.queue, CL_TRUE, CL_MAP_READ, x, 0, 0, NULL, NULL));
+  FAILS(CL_INVALID_VALUE, clEnqueueSVMUnmap(i.queue, NULL, 0, NULL, NULL));
+  const void *pointers[] = {x + 8};
+  size_t fits = 56, exceeds = 57;
+  OK(clEnqueueSVMMigrateMem(i.queue, 1, pointers, &fits, 0, 0, NULL, NULL));
+  FAILS(CL_INVALID_VALUE, clEnqueueSVMMigrateMem(i.queue, 1, pointers, &exceeds, 0, 0, NULL, NULL));
+  cl_int code;
+  cl_bool uses = CL_FALSE;
+  cl_mem of = clCreateBuffer(i.context, CL_MEM_USE_HOST_PTR, 64, x, &code);
+  OK(code);
+  OK(clGetMemObjectInfo(of, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
+  assert_true(uses);
+  OK(clReleaseMemObject(of));
+  void *list[] = {x};
+  FAILS(CL_INVALID_VALUE, clEnqueueSVMFree(i.queue, 1, NULL, NULL, NULL, 0, NULL, NULL));
+  OK(clEnqueueSVMFree(i.queue, 1, list, NULL, NULL, 0, NULL, NULL));
+  OK(clFinish(i.queue));
+  clSVMFree(i.context, x); // once too often
+  clSVMFree(i.context, host);
+  icd_end(&i);
+}
+
+// ---- subgroups ----------------------------------------------------------------------------------
+
+static const char groups[] = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n"
+                             "kernel void count(global int *o) { o[0] = get_num_sub_groups(); }\n";
+
+static void subgroups_are_counted(void **state) {
+  (void)state;
+  icd i = icd_begin(groups, 0);
+  cl_kernel kernel = icd_kernel(&i, "count");
+  cl_mem buffer = icd_buffer(&i, sizeof(int), NULL);
+  OK(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
+  cl_uint most = 0;
+  OK(clGetDeviceInfo(i.device, CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof most, &most, NULL));
+  assert_true(most > 0);
+  for (size_t count = 1; count <= most + 1; count += count < 3 ? 1 : most / 2) {
+    size_t local[2] = {9, 9}, size = 0, found = 0;
+    int seen = 0;
+    OK(clGetKernelSubGroupInfo(kernel, i.device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT,
+                               sizeof count, &count, sizeof local, local, &size));
+    assert_int_equal(size, sizeof local);
+    if (count > most) {
+      assert_true(!local[0] && !local[1]);
+      break;
+    }
+    OK(clEnqueueNDRangeKernel(i.queue, kernel, 2, NULL, local, local, 0, NULL, NULL));
+    icd_read(&i, buffer, sizeof seen, &seen);
+    assert_int_equal(seen, count);
+    OK(clGetKernelSubGroupInfo(kernel, i.device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE,
+                               sizeof local, local, sizeof found, &found, NULL));
+    assert_int_equal(found, count);
+  }
+  size_t odd = 33, found = 0;
+  OK(clGetKernelSubGroupInfo(kernel, i.device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, sizeof odd,
+                             &odd, sizeof found, &found, NULL));
+  assert_int_equal(found, 2);
+  FAILS(CL_INVALID_VALUE,
+        clGetKernelSubGroupInfo(kernel, i.device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, 3, &odd,
+                                sizeof found, &found, NULL));
+  FAILS(CL_INVALID_VALUE,
+        clGetKernelSubGroupInfo(kernel, i.device, 0, sizeof odd, &odd, sizeof found, &found, NULL));
+  OK(clReleaseKernel(kernel));
+  OK(clReleaseMemObject(buffer));
+  icd_end(&i);
+}
+
+// ---- what kernels say of their arguments --------------------------------------------------------
+
+static void types_have_their_short_names(void **state) {
+  (void)state;
+  static const char source[] = "kernel void k(global signed char *a, char signed b, local unsigned "
+                               "*c, unsigned long d, constant long unsigned *e, signed f) {}\n";
+  static const char *const names[] = {"char*", "char", "uint*", "ulong", "ulong*", "int"};
+  icd i = icd_begin(NULL, 0);
+  i.program = icd_build(&i, source, "-cl-kernel-arg-info");
+  cl_kernel kernel = icd_kernel(&i, "k");
+  for (cl_uint n = 0; n < sizeof names / sizeof *names; n++) {
+    char name[64];
+    OK(clGetKernelArgInfo(kernel, n, CL_KERNEL_ARG_TYPE_NAME, sizeof name, name, NULL));
+    assert_string_equal(name, names[n]);
+  }
+  OK(clReleaseKernel(kernel));
+  icd_end(&i);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(macros_are_what_queries_say),
+      cmocka_unit_test(what_is_absent_says_so),
+      cmocka_unit_test(shared_memory_is_an_argument),
+      cmocka_unit_test(shared_memory_is_checked),
+      cmocka_unit_test(subgroups_are_counted),
+      cmocka_unit_test(types_have_their_short_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
