@@ -53,6 +53,7 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *errcode) 
   if (!name) return icd_fail(errcode, CL_INVALID_VALUE);
   for (uint32_t i = 0; i < program->entry_count; i++) {
     if (strcmp(program->entries[i].about->name, name)) continue;
+    if (program->entries[i].is_refused) return icd_fail(errcode, CL_INVALID_KERNEL_DEFINITION);
     cl_kernel made = make(program, &program->entries[i]);
     icd_fail(errcode, made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
     return made;
@@ -60,17 +61,21 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *errcode) 
   return icd_fail(errcode, CL_INVALID_KERNEL_NAME);
 }
 
+// Kernels that no program can be made of are left out.
 cl_int clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *out, cl_uint *count) {
   if (!object_is(program, OBJECT_PROGRAM)) return CL_INVALID_PROGRAM;
   if (!is_built(program)) return CL_INVALID_PROGRAM_EXECUTABLE;
-  if (out && room < program->entry_count) return CL_INVALID_VALUE;
+  cl_uint found = 0, made = 0;
+  for (uint32_t i = 0; i < program->entry_count; i++) found += !program->entries[i].is_refused;
+  if (out && room < found) return CL_INVALID_VALUE;
   for (uint32_t i = 0; out && i < program->entry_count; i++) {
-    out[i] = make(program, &program->entries[i]);
-    if (out[i]) continue;
-    while (i > 0) clReleaseKernel(out[--i]);
+    if (program->entries[i].is_refused) continue;
+    out[made] = make(program, &program->entries[i]);
+    if (out[made++]) continue;
+    for (made--; made > 0; made--) clReleaseKernel(out[made - 1]);
     return CL_OUT_OF_HOST_MEMORY;
   }
-  if (count) *count = program->entry_count;
+  if (count) *count = found;
   return CL_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 #include "icd/program.h"
 
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "icd/info.h"
 #include "icd/variant.h"
 
@@ -63,6 +64,36 @@ void program_log_error(cl_program p, const vyre_error *error) {
   p->log = strbuf_take(&text, NULL);
 }
 
+// Longer texts are found out about when they are used: making programs of all their kernels would
+// take longer than the client is going to wait for those that it needs.
+enum { MOST_CHECKED_BYTES = 1 << 15, CHECKED_LOCAL_BYTES = 256 };
+
+static void check_one(void *data, const vyre_source_result *result) {
+  cl_program p = data;
+  if (result->program || result->error->status != VYRE_ERROR_UNSUPPORTED) return;
+  for (uint32_t i = 0; i < p->entry_count; i++)
+    p->entries[i].is_refused |= !strcmp(p->entries[i].about->name, result->entry);
+  program_log_error(p, result->error);
+}
+
+// CL_BUILD_PROGRAM_FAILURE when nothing of the program can run.
+static cl_int check_entries(cl_program p) {
+  vec(vyre_source_local) locals = {0};
+  for (uint32_t i = 0; i < p->entry_count; i++)
+    for (uint32_t k = 0; k < p->list[i].arg_count; k++) {
+      const vyre_source_arg *a = &p->list[i].args[k];
+      vyre_source_local local = {a->name, CHECKED_LOCAL_BYTES + a->size_bytes};
+      if (a->space == VYRE_SPACE_LOCAL && !vec_push(&locals, local)) break;
+    }
+  vyre_source_options options = {
+      .build_options = p->flags, .locals = locals.at, .local_count = (uint32_t)locals.count};
+  vyre_source_each("opencl", p->text, p->text_size, "program.cl", &options, check_one, p, NULL);
+  vec_free(&locals);
+  for (uint32_t i = 0; i < p->entry_count; i++)
+    if (!p->entries[i].is_refused) return CL_SUCCESS;
+  return CL_BUILD_PROGRAM_FAILURE;
+}
+
 cl_int program_read(cl_program p) {
   vyre_error error = {0};
   uint32_t count = 0;
@@ -79,7 +110,7 @@ cl_int program_read(cl_program p) {
     pthread_mutex_init(&p->entries[i].lock, NULL);
   }
   p->entry_count = count;
-  return CL_SUCCESS;
+  return count && p->text_size <= MOST_CHECKED_BYTES ? check_entries(p) : CL_SUCCESS;
 }
 
 void *program_global_data(cl_program p, const char *name, size_t size) {

@@ -22,6 +22,7 @@ typedef struct program_entry { // a kernel
   const vyre_source_entry *about;
   pthread_mutex_t lock; // of the variants
   struct variant *variants;
+  bool is_refused; // no program can be made of it, and the log says why
 } program_entry;
 
 typedef enum program_form {
@@ -57,7 +58,8 @@ void program_fini(void *program);
 cl_program program_make(cl_context context); // NULL when out of memory
 // Replaces what was built by nothing.
 void program_clear(cl_program p);
-// Lists the entries of `text`; an error goes to the log.
+// Lists the entries of `text`; an error goes to the log. What no program can be made of is found
+// here where the text is short, so that it fails its build instead of its first enqueue.
 cl_int program_read(cl_program p);
 void program_log_error(cl_program p, const vyre_error *error);
 // The memory of a variable in global memory; NULL when out of memory.

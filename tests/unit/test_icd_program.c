@@ -61,6 +61,39 @@ static void logs_say_what_is_wrong(void **state) {
   icd_end(&i);
 }
 
+// A kernel that nothing can be made of fails alone, and before it is enqueued.
+static void refused_kernels_fail_early(void **state) {
+  (void)state;
+  static const char bad[] = "kernel void bad(global ulong *o) { *(global ulong *)o[0] = 1; }\n";
+  static const char both[] = "kernel void bad(global ulong *o, local int *t) {\n"
+                             "  t[0] = 1; *(global ulong *)o[0] = t[0];\n"
+                             "}\n"
+                             "kernel void good(global ulong *o, local int *t) { t[0] = o[0]; }\n";
+  icd i = icd_begin(NULL, 0);
+  const char *text = bad;
+  cl_int code;
+  char log[4096];
+  cl_program program = clCreateProgramWithSource(i.context, 1, &text, NULL, &code);
+  OK(code);
+  FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+  OK(clGetProgramBuildInfo(program, i.device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+  assert_non_null(strstr(log, "program.cl:1:"));
+  assert_non_null(strstr(log, "becomes a pointer"));
+  OK(clReleaseProgram(program));
+  program = icd_build(&i, both, NULL);
+  OK(clGetProgramBuildInfo(program, i.device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+  assert_non_null(strstr(log, "program.cl:2:"));
+  assert_null(clCreateKernel(program, "bad", &code));
+  FAILS(CL_INVALID_KERNEL_DEFINITION, code);
+  cl_kernel good = NULL;
+  cl_uint count = 0;
+  OK(clCreateKernelsInProgram(program, 1, &good, &count));
+  assert_int_equal(count, 1);
+  OK(clReleaseKernel(good));
+  OK(clReleaseProgram(program));
+  icd_end(&i);
+}
+
 static void binaries_run_and_damaged_ones_do_not(void **state) {
   (void)state;
   icd i = icd_begin(NULL, 0);
@@ -231,6 +264,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_count),
       cmocka_unit_test(logs_say_what_is_wrong),
+      cmocka_unit_test(refused_kernels_fail_early),
       cmocka_unit_test(binaries_run_and_damaged_ones_do_not),
       cmocka_unit_test(sources_are_linked),
       cmocka_unit_test(kernels_tell_about_themselves),

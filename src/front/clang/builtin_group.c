@@ -10,7 +10,8 @@ static ref two(lowering *l, vyre_op op, ref x, ref y) {
   return e_binary(l, op, x, y);
 }
 
-uint64_t team_largest(const lowering *l) {
+// Invocations of a workgroup.
+static uint64_t team_largest(const lowering *l) {
   return (uint64_t)l->workgroup[0] * l->workgroup[1] * l->workgroup[2];
 }
 

@@ -72,20 +72,42 @@ ref each_exp10(lowering *l, const ref *x, int what) {
 
 // ---- powers -------------------------------------------------------------------------------------
 
+static ref is_equal(lowering *l, ref x, double y) {
+  return e_binary(l, VYRE_OP_EQ, x, number(l, x, y));
+}
+
+// exp(y log(x)): there is none where that has none, also where pow(x, y) is 1.
 ref each_powr(lowering *l, const ref *x, int what) {
   (void)what;
-  ref p = e_binary(l, VYRE_OP_POW, x[0], x[1]);
-  return e_select(l, lt(l, x[0], number(l, x[0], 0)), e_nan(l, e_type(l, x[0])), p);
+  vyre_type type = e_type(l, x[0]);
+  ref a = absolute(l, x[0]), inf = e_infinity(l, type);
+  ref p = e_binary(l, VYRE_OP_POW, a, x[1]);
+  ref at_end = e_or(l, is_equal(l, a, 0), e_binary(l, VYRE_OP_EQ, a, inf));
+  ref is_open = e_and(l, is_equal(l, x[1], 0), at_end);
+  ref is_far = e_binary(l, VYRE_OP_EQ, absolute(l, x[1]), inf);
+  is_open = e_or(l, is_open, e_and(l, is_equal(l, a, 1), is_far));
+  is_open = e_or(l, is_open, e_or(l, e_is_nan(l, x[0]), e_is_nan(l, x[1])));
+  is_open = e_or(l, is_open, lt(l, x[0], number(l, x[0], 0)));
+  return e_select(l, is_open, e_nan(l, type), p);
 }
 // An int can be larger than what a float holds exactly.
 ref each_pown(lowering *l, const ref *x, int what) {
   (void)what;
   return e_convert(l, e_type(l, x[0]), e_binary(l, VYRE_OP_POW, wide(l, x[0]), wide(l, x[1])));
 }
+// a^(1/n). What 1/n loses to rounding changes a double by log(a) times as much, which is put right.
+static ref root_of(lowering *l, ref a, ref n) {
+  ref one = e_float(l, VYRE_F64, 1), power = divide(l, one, n);
+  ref root = e_binary(l, VYRE_OP_POW, a, power);
+  ref lost = divide(l, e_fma(l, negate(l, n), power, one), n);
+  ref better = e_fma(l, root, mul(l, lost, e_unary(l, VYRE_OP_LOG, a)), root);
+  ref is_plain =
+      e_and(l, lt(l, e_float(l, VYRE_F64, 0), root), lt(l, root, e_infinity(l, VYRE_F64)));
+  return e_select(l, is_plain, better, root);
+}
 ref each_rootn(lowering *l, const ref *x, int what) {
   (void)what;
-  ref power = divide(l, e_float(l, VYRE_F64, 1), wide(l, x[1]));
-  ref root = e_binary(l, VYRE_OP_POW, wide(l, absolute(l, x[0])), power);
+  ref root = root_of(l, wide(l, absolute(l, x[0])), wide(l, x[1]));
   root = e_convert(l, e_type(l, x[0]), root);
   ref is_odd = e_true(l, e_binary(l, VYRE_OP_AND, x[1], e_int(l, e_type(l, x[1]), 1)));
   ref nan = e_nan(l, e_type(l, x[0]));
@@ -104,7 +126,9 @@ static ref sine_of_pi(lowering *l, ref x) {
   ref r = sub(l, x, mul(l, turns, two)); // -1..1
   ref folded = sub(l, e_copysign(l, e_float(l, VYRE_F64, 1), r), r);
   r = e_select(l, e_binary(l, VYRE_OP_GT, absolute(l, r), half), folded, r);
-  return e_unary(l, VYRE_OP_SIN, mul(l, r, e_float(l, VYRE_F64, 3.14159265358979323846)));
+  ref sine = e_unary(l, VYRE_OP_SIN, mul(l, r, e_float(l, VYRE_F64, 3.14159265358979323846)));
+  ref zero = e_float(l, VYRE_F64, 0); // zeros have the sign of x
+  return e_select(l, e_binary(l, VYRE_OP_EQ, sine, zero), e_copysign(l, zero, x), sine);
 }
 // cos(pi x) = sin(pi (1/2 - |r|)), with r = x - 2 rint(x / 2).
 static ref cosine_of_pi(lowering *l, ref x) {
@@ -248,7 +272,7 @@ ref each_ilogb(lowering *l, const ref *x, int what) {
   split(l, x[0], &e);
   ref made = sub(l, e, e_int(l, VYRE_I32, 1));
   ref is_zero = e_binary(l, VYRE_OP_EQ, a, number(l, a, 0));
-  made = e_select(l, is_zero, e_int(l, VYRE_I32, -2147483647), made);
+  made = e_select(l, is_zero, e_int(l, VYRE_I32, INT32_MIN), made); // FP_ILOGB0
   ref is_finite = lt(l, a, e_infinity(l, e_type(l, a)));
   return e_select(l, is_finite, made, e_int(l, VYRE_I32, 2147483647));
 }

@@ -85,6 +85,9 @@ static const double STIRLING[] = {
 #define PI           0x1.921fb54442d18p+1
 enum { SHIFT = 10 };
 
+// Below this gamma(x) is 1 / x to the last bit.
+#define TINY 0x1p-60
+
 // gamma(a) = gamma(z) / product, a >= 0 and z >= 10; `lost` is what z lost to rounding.
 typedef struct shifted {
   ref z, lost, product;
@@ -123,8 +126,15 @@ static ref lgamma_of(lowering *l, ref x) {
   ref w = wide(l, x), a = e_unary(l, VYRE_OP_ABS, w), up = log_gamma(l, a);
   ref other = e_unary(l, VYRE_OP_LOG, e_unary(l, VYRE_OP_ABS, reflected(l, a)));
   ref is_infinite = e_binary(l, VYRE_OP_EQ, a, e_infinity(l, VYRE_F64));
-  ref below = e_select(l, is_infinite, a, sub(l, other, up));
-  return e_convert(l, e_type(l, x), e_select(l, lt(l, w, number(l, 0)), below, up));
+  ref is_whole = e_binary(l, VYRE_OP_EQ, w, e_unary(l, VYRE_OP_FLOOR, w));
+  ref below =
+      e_select(l, e_or(l, is_infinite, is_whole), e_infinity(l, VYRE_F64), sub(l, other, up));
+  ref made = e_select(l, lt(l, w, number(l, 0)), below, up);
+  made = e_select(l, lt(l, a, number(l, TINY)), e_unary(l, VYRE_OP_NEG, e_unary(l, VYRE_OP_LOG, a)),
+                  made);
+  ref is_root =
+      e_or(l, e_binary(l, VYRE_OP_EQ, w, number(l, 1)), e_binary(l, VYRE_OP_EQ, w, number(l, 2)));
+  return e_convert(l, e_type(l, x), e_select(l, is_root, number(l, 0), made));
 }
 
 ref each_lgamma(lowering *l, const ref *x, int what) {
@@ -173,6 +183,6 @@ ref each_tgamma(lowering *l, const ref *x, int what) {
   below = e_select(l, is_whole, divide(l, zero, zero), below); // a pole, or minus infinity: NaN
   ref made = e_select(l, lt(l, w, zero), below, up);
   ref at_zero = divide(l, number(l, 1), w); // with its sign
-  made = e_select(l, e_binary(l, VYRE_OP_EQ, w, zero), at_zero, made);
+  made = e_select(l, lt(l, a, number(l, TINY)), at_zero, made);
   return e_convert(l, e_type(l, x[0]), made);
 }

@@ -12,8 +12,7 @@ typedef struct team {
   ref first, end;
 } team;
 
-uint64_t team_largest(const lowering *l); // invocations of a workgroup
-uint32_t team_size(const lowering *l);    // of a subgroup that is whole
+uint32_t team_size(const lowering *l); // of a subgroup that is whole
 team team_subgroup(lowering *l);
 ref team_local_id(lowering *l, team t); // of the invocation among them
 
