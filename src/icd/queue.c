@@ -108,9 +108,10 @@ cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_proper
 
 cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device,
                                       cl_command_queue queue) {
-  (void)queue;
   cl_int code = check(context, device);
-  return code == CL_SUCCESS ? CL_INVALID_OPERATION : code; // no device has queues of its own
+  if (code != CL_SUCCESS) return code;
+  if (queue && !queue_is(queue)) return CL_INVALID_COMMAND_QUEUE;
+  return CL_INVALID_OPERATION; // no device has queues of its own
 }
 
 cl_int clFlush(cl_command_queue queue) {
