@@ -20,6 +20,7 @@
   X("cl_khr_int64_base_atomics", 1)                                                                \
   X("cl_khr_int64_extended_atomics", 1)                                                            \
   X("cl_khr_fp64", 1)                                                                              \
+  X("cl_khr_fp16", 1)                                                                              \
   X("cl_khr_3d_image_writes", 1)                                                                   \
   X("cl_khr_depth_images", 1)                                                                      \
   X("cl_khr_subgroups", 1)                                                                         \
@@ -106,6 +107,8 @@ static bool ask_u32(cl_device_id d, cl_device_info what, info *i) {
   case CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG:
   case CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT:
   case CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE:
+  case CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF:
+  case CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF:
   case CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR:
   case CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT:
   case CL_DEVICE_NATIVE_VECTOR_WIDTH_INT:
@@ -114,8 +117,6 @@ static bool ask_u32(cl_device_id d, cl_device_info what, info *i) {
   case CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE: // vectors are made across work items
     info_u32(i, 1);
     return true;
-  case CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF:
-  case CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF: info_u32(i, 0); return true;
   case CL_DEVICE_MAX_CLOCK_FREQUENCY: info_u32(i, 0); return true;
   case CL_DEVICE_ADDRESS_BITS: info_u32(i, 64); return true;
   case CL_DEVICE_MAX_READ_IMAGE_ARGS: info_u32(i, 128); return true;
@@ -199,8 +200,8 @@ static bool ask_u64(cl_device_id d, cl_device_info what, info *i) {
   case CL_DEVICE_SINGLE_FP_CONFIG:
     info_u64(i, exact | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT);
     return true;
+  case CL_DEVICE_HALF_FP_CONFIG:
   case CL_DEVICE_DOUBLE_FP_CONFIG: info_u64(i, exact); return true;
-  case CL_DEVICE_HALF_FP_CONFIG: info_u64(i, 0); return true;
   case CL_DEVICE_EXECUTION_CAPABILITIES:
     info_u64(i, CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL);
     return true;

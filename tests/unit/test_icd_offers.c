@@ -47,6 +47,7 @@ static void macros_are_what_queries_say(void **state) {
   static const char *const extensions[] = {"cl_khr_byte_addressable_store",
                                            "cl_khr_3d_image_writes",
                                            "cl_khr_fp64",
+                                           "cl_khr_fp16",
                                            "cl_khr_global_int32_base_atomics",
                                            "cl_khr_int64_base_atomics",
                                            "cl_khr_depth_images",
@@ -257,6 +258,33 @@ static void subgroups_are_counted(void **state) {
   icd_end(&i);
 }
 
+// ---- half ---------------------------------------------------------------------------------------
+
+static void halves_are_computed_with(void **state) {
+  (void)state;
+  static const char source[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+                               "kernel void k(global half4 *o, half a, half3 b) { o[0] = "
+                               "(half4)(sqrt(a) * b, a + 1.0h); }\n";
+  icd i = icd_begin(source, 0);
+  cl_kernel kernel = icd_kernel(&i, "k");
+  // 4, and (1, -0.5, 65504); a vector of three has the size of four
+  cl_half a = 0x4400, b[4] = {0x3c00, 0xb800, 0x7bff, 0}, out[4];
+  const cl_half expected[4] = {0x4000, 0xbc00, 0x7c00, 0x4500};
+  cl_mem buffer = icd_buffer(&i, sizeof out, NULL);
+  OK(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
+  OK(clSetKernelArg(kernel, 1, sizeof a, &a));
+  OK(clSetKernelArg(kernel, 2, sizeof b, b));
+  icd_run(&i, kernel, 1);
+  icd_read(&i, buffer, sizeof out, out);
+  assert_memory_equal(out, expected, sizeof out);
+  cl_device_fp_config config = 0;
+  OK(clGetDeviceInfo(i.device, CL_DEVICE_HALF_FP_CONFIG, sizeof config, &config, NULL));
+  assert_true(config & CL_FP_ROUND_TO_NEAREST && config & CL_FP_INF_NAN);
+  OK(clReleaseKernel(kernel));
+  OK(clReleaseMemObject(buffer));
+  icd_end(&i);
+}
+
 // ---- what kernels say of their arguments --------------------------------------------------------
 
 static void types_have_their_short_names(void **state) {
@@ -278,11 +306,9 @@ static void types_have_their_short_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(macros_are_what_queries_say),
-      cmocka_unit_test(what_is_absent_says_so),
-      cmocka_unit_test(shared_memory_is_an_argument),
-      cmocka_unit_test(shared_memory_is_checked),
-      cmocka_unit_test(subgroups_are_counted),
+      cmocka_unit_test(macros_are_what_queries_say),  cmocka_unit_test(what_is_absent_says_so),
+      cmocka_unit_test(shared_memory_is_an_argument), cmocka_unit_test(shared_memory_is_checked),
+      cmocka_unit_test(subgroups_are_counted),        cmocka_unit_test(halves_are_computed_with),
       cmocka_unit_test(types_have_their_short_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
