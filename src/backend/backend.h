@@ -35,6 +35,7 @@ typedef struct backend {
   const backend_form *forms; // ended by one without a name; NULL: none
   bool is_peer;              // only to compare with: runs a program when it is named
   bool is_host;              // a dispatch is work of the calling thread, and of the pool's
+  bool is_compared_first;    // its device is, before it is used without being named: acquaint.h
 
   // Lists the devices: sets *count to how many there are and fills up to `capacity`. An error says
   // why the backend cannot be used on this machine. Any thread.

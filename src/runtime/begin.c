@@ -93,7 +93,8 @@ static bool begin_with_remembered(vyre_kernel *k, plan *p, const remembered *r) 
                           .passes = name.passes,
                           .selection = r->passes ? r->passes : "",
                           .configuration = name.configuration,
-                          .only_cached = true};
+                          .only_cached = true,
+                          .is_waited_for = true};
   if (code_make(k, &request, &c, NULL) != VYRE_OK) return false;
   hash_hex(c->hash, hex);
   if (!code_is_trusted(c) || (r->code[0] && strcmp(r->code, hex))) return false;

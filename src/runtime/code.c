@@ -2,6 +2,7 @@
 #include "runtime/code.h"
 
 #include "analysis/order.h"
+#include "backend/acquaint.h"
 #include "backend/conformance.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -323,8 +324,10 @@ static vyre_status make(vyre_kernel *k, code *c, const code_request *request, co
     return error_set(error, VYRE_ERROR_UNSUPPORTED,
                      "the runtime is to work without `%s`. Fix: none is needed", request->backend);
   // Whoever chose the backend gets it; otherwise one that failed what the program needs is out.
-  if (!k->runtime->backend[0] && !conformance_allows_backend(request->backend, c->program, error))
-    return VYRE_ERROR_UNSUPPORTED;
+  bool is_allowed = k->runtime->backend[0] ||
+                    (acquaint_allows(request->backend, !request->is_waited_for, error) &&
+                     conformance_allows_backend(request->backend, c->program, error));
+  if (!is_allowed) return VYRE_ERROR_UNSUPPORTED;
   status = optimize(k, c->program, request, &optimized, error);
   if (status == VYRE_OK) status = look_up(k, c, optimized.program, out, error);
   if (status == VYRE_OK && !*out) status = compile(c, request, &optimized, error);

@@ -65,6 +65,7 @@ typedef struct code_request {
   uint32_t constants;      // digest of the arguments that are constants; 0: none
   uint64_t timeout_ns;     // for compiling; 0: none
   bool only_cached;        // not when it would have to be compiled
+  bool is_waited_for;      // by a dispatch: a device that was not compared yet is not used
   bool is_attempt;         // a new code is not put into the list: the caller frees or lists it
 } code_request;
 

@@ -2,6 +2,7 @@
 #include "runtime/runtime.h"
 #include "runtime/sync.h"
 
+#include "backend/acquaint.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fpenv.h"
@@ -40,9 +41,9 @@ void runtime_tell(vyre_runtime *rt, const char *format, ...) {
 }
 
 uint64_t runtime_compile_cost_ns(const vyre_runtime *rt) {
-  const uint64_t GUESS_NS = 300000000;
+  const uint64_t GUESS_NS = 300000000, COMPARISON_NS = 1000000000;
   uint64_t known = atomic_load(&((vyre_runtime *)rt)->dearest_compile_ns);
-  return known ? known : GUESS_NS;
+  return known ? known : GUESS_NS + (rt->has_met_devices ? 0 : COMPARISON_NS);
 }
 
 void runtime_note_compile_cost(vyre_runtime *rt, uint64_t cpu_ns) {
@@ -157,6 +158,7 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
   if (options->without) snprintf(rt->without, sizeof rt->without, "%s", options->without);
   rt->options.backend = rt->options.without = NULL; // the copies are what counts
   rt->begun_ns = rt->flushed_ns = clock_now_ns();
+  rt->has_met_devices = !options->no_learning && acquaint_has_met_any();
   pthread_mutex_init(&rt->lock, NULL);
   pthread_mutex_init(&rt->files, NULL);
   pthread_mutex_init(&rt->submit_lock, NULL);

@@ -31,6 +31,7 @@ struct vyre_runtime {
   uint32_t notices;                        // bits of what the user was told already
   uint64_t begun_ns, flushed_ns;           // of clock_now_ns; the latter of the background
   atomic_uint_fast64_t dearest_compile_ns; // CPU time that a candidate of another backend took
+  bool has_met_devices;                    // before it was made: see backend/acquaint.h
   unsigned generation; // see base/fork.h: in a child of fork() nothing of a runtime works
 };
 

@@ -274,6 +274,7 @@ static vyre_status opencl_dispatch(void *state, const launch *l, vyre_report *re
 const backend opencl_backend = {
     .id = "opencl",
     .summary = "OpenCL devices: GPUs, and CPUs through PoCL",
+    .is_compared_first = true,
     .forms = opencl_forms,
     .probe = opencl_probe,
     .compile = opencl_compile,
