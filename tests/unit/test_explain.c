@@ -104,6 +104,7 @@ static void a_plan_is_told_word_for_word(void **state) {
               "0.750 us with its buffers there; compiled in 12.3 ms; proven, 4 checks: so it is\n");
   expect(all, "  not looked at yet, because it would cost more than it may gain so far: passes, "
               "other backends, tunables\n"
+              "  what would change it: what dispatches measure\n"
               "  before that number 1, because faster; decided 1970-01-02 00:00:00\n"
               "  before that number 2, because faster; decided 1970-01-03 00:00:00\n");
   expect(all, "  before that number 7, because faster; decided 1970-01-08 00:00:00\n");
