@@ -404,13 +404,6 @@ bool shapes_compute_in_vectors(arena *a, const vyre_program *p, const region *r,
   return find_shapes(a, &w, wish.plain);
 }
 
-bool shapes_compute_beside(arena *a, const vyre_program *p, const region *r, const ranges *known,
-                           const uint8_t *assume, const shapes *plain, const bool *is_plain,
-                           shapes *out) {
-  shapes_wish wish = {.assume = assume, .plain = plain, .is_plain = is_plain};
-  return shapes_compute_in_vectors(a, p, r, known, wish, out);
-}
-
 bool shapes_compute_along(arena *a, const vyre_program *p, const region *r, const ranges *known,
                           uint32_t lanes, shapes *out) {
   walk w = {.p = p, .region = r, .known = known, .lanes = lanes, .out = out};
@@ -436,5 +429,5 @@ bool shapes_compute_apart(arena *a, const vyre_program *p, const region *r, cons
 
 bool shapes_compute(arena *a, const vyre_program *p, const region *r, const ranges *known,
                     const uint8_t *assume, shapes *out) {
-  return shapes_compute_beside(a, p, r, known, assume, NULL, NULL, out);
+  return shapes_compute_in_vectors(a, p, r, known, (shapes_wish){.assume = assume}, out);
 }

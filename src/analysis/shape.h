@@ -64,11 +64,13 @@ static inline uint8_t shape_axes(const shapes *s, ref r) {
 bool shapes_compute(arena *a, const vyre_program *p, const region *r, const ranges *known,
                     const uint8_t *assume, shapes *out);
 // The same in a workgroup that runs in vectors: of `vector` invocations along x, a power of two, of
-// which the first has a local id that is a multiple of it. What is the same for each vector has no
-// x among its axes then, though it differs between vectors: local_id.x / 32 in vectors of 32.
+// which the first has a local id that is a multiple of it; 0: anywhere. What is the same for each
+// vector has no x among its axes then, though it differs between vectors: local_id.x / 32 in
+// vectors of 32. What `is_plain` marks has the shape that it has in `plain`: it is also used where
+// the assumptions need not hold. NULL: nothing has.
 typedef struct shapes_wish {
   const uint8_t *assume;
-  const shapes *plain; // as in shapes_compute_beside
+  const shapes *plain;
   const bool *is_plain;
   uint32_t vector;
 } shapes_wish;
@@ -81,12 +83,6 @@ bool shapes_compute_along(arena *a, const vyre_program *p, const region *r, cons
 // loads at the same index, unless it is of a buffer that nobody in the region writes.
 bool shapes_compute_apart(arena *a, const vyre_program *p, const region *r, const ranges *known,
                           shapes *out);
-// The same, but what `is_plain` marks has the shape that it has in `plain`: it is also used where
-// the assumptions need not hold. NULL: nothing has.
-bool shapes_compute_beside(arena *a, const vyre_program *p, const region *r, const ranges *known,
-                           const uint8_t *assume, const shapes *plain, const bool *is_plain,
-                           shapes *out);
-
 // Whether a block that opens at `op` is dead under the assumptions: the IF's first block when
 // `is_else` is false, its ELSE block otherwise.
 static inline bool assume_is_dead(const uint8_t *assume, uint32_t offset, bool is_else) {
