@@ -22,6 +22,7 @@
 enum { PLAIN, POLLED, WAY_COUNT };
 
 typedef struct cuda_state {
+  struct cuda_state *next; // of those that are left to a device
   cuda_device *device;
   vyre_program *program;
   bool is_quick, has_long_kernel;
@@ -30,7 +31,7 @@ typedef struct cuda_state {
   pthread_mutex_t building; // held by whoever builds
   pthread_mutex_t lock;     // guards what follows
   bool is_built[WAY_COUNT];
-  bool is_stuck[WAY_COUNT]; // the device may still run it
+  cuda_runner *stuck; // the device may still run these
   cuda_build builds[WAY_COUNT];
   cuda_runner *at_rest[WAY_COUNT];
 } cuda_state;
@@ -75,14 +76,28 @@ static void free_all(cuda_state *s) {
       next = s->at_rest[way]->next;
       cuda_runner_free(s->at_rest[way]);
     }
-    if (s->is_built[way] && !s->is_stuck[way]) cuda_build_fini(&s->builds[way]);
+    if (s->is_built[way]) cuda_build_fini(&s->builds[way]);
   }
+}
+
+// A device that did not end what it was given may still use all of it.
+static void keep_for_device(cuda_state *s) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static cuda_state *kept;
+  pthread_mutex_lock(&lock);
+  s->next = kept;
+  kept = s;
+  pthread_mutex_unlock(&lock);
 }
 
 static void cuda_release(void *state) {
   cuda_state *s = state;
   if (!s || cuda_check_process(NULL) != VYRE_OK) return; // it belongs to the parent
   if (atomic_fetch_sub(&s->references, 1) > 1) return;
+  if (s->stuck) {
+    keep_for_device(s);
+    return;
+  }
   bool is_in = cuda_enter(s->device) == CU_SUCCESS;
   free_all(s); // calls for a device that is gone fail, and there is nothing to do about it
   if (is_in) cuda_leave(s->device);
@@ -243,10 +258,11 @@ static const warm_how warming = {.run = build_way, .hold = hold, .release = cuda
 // ---- dispatch -----------------------------------------------------------------------------------
 
 // What runs for ever keeps its runner, and its code.
-static void leave_to_device(cuda_state *s, int way) {
+static void leave_to_device(cuda_state *s, cuda_runner *i) {
   atomic_store(&s->device->is_lost, true);
   pthread_mutex_lock(&s->lock);
-  s->is_stuck[way] = true;
+  i->next = s->stuck;
+  s->stuck = i;
   pthread_mutex_unlock(&s->lock);
 }
 
@@ -258,7 +274,7 @@ static vyre_status run(cuda_state *s, int way, const launch *l, vyre_report *rep
   if (status != VYRE_OK) return status;
   status = cuda_runner_run(i, l, report, &is_stuck, error);
   if (is_stuck)
-    leave_to_device(s, way);
+    leave_to_device(s, i);
   else
     give_runner(s, way, i);
   return status;
