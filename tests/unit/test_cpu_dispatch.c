@@ -343,6 +343,37 @@ static void threads_count_as_one_does(void **state) {
   vyre_executable_release(e);
 }
 
+// Lanes that do something one after the other, where all indices of a vector fill one register:
+// LLVM took an index with the one of its neighbour for a number of 64 bits.
+static void lanes_of_narrow_vectors_are_apart(void **state) {
+  (void)state;
+  vyre_program *p = parse("program p()\nbuffer b: f32[] write\n"
+                          "region main grid(12, 8) workgroup(4, 4) {\n"
+                          "  shared s: f32[16]\n"
+                          "  let i = global_id.y * global_size.x + global_id.x\n"
+                          "  atomic_max(s[(i ^ 0x597b029c) % 16], 3.0)\n"
+                          "  barrier\n"
+                          "  b[i] = s[local_id.y * 4 + local_id.x]\n"
+                          "}\n");
+  for (uint32_t width = 1; width <= 16; width *= 2) {
+    vyre_executable *e, *wanted;
+    vyre_error error;
+    vyre_compile_options options = {.vector_width = width};
+    float found[96], expected[96];
+    vyre_span span = {found, sizeof found}, other = {expected, sizeof expected};
+    vyre_dispatch_args args = {.buffers = &span, .buffer_count = 1};
+    assert_int_equal(vyre_compile(p, "cpu", &options, &e, &error), VYRE_OK);
+    assert_int_equal(vyre_compile(p, "ref", NULL, &wanted, &error), VYRE_OK);
+    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_OK);
+    args.buffers = &other;
+    assert_int_equal(vyre_dispatch(wanted, &args, NULL, &error), VYRE_OK);
+    assert_memory_equal(found, expected, sizeof found);
+    vyre_executable_release(e);
+    vyre_executable_release(wanted);
+  }
+  vyre_program_release(p);
+}
+
 static void odd_widths_are_refused(void **state) {
   (void)state;
   static const uint32_t widths[] = {3, 5, 6, 7, 12, 24, 48, 63, 65, 128, 4294967295u};
@@ -370,6 +401,7 @@ int main(void) {
       cmocka_unit_test(code_is_kept_apart),
       cmocka_unit_test(any_launch_shape_gives_the_same_product),
       cmocka_unit_test(threads_count_as_one_does),
+      cmocka_unit_test(lanes_of_narrow_vectors_are_apart),
       cmocka_unit_test(odd_widths_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,9 +252,19 @@ llval spill(const emitter *e, llval vector) {
   return array;
 }
 
+// LLVM 19 takes a lane that is extended to as many bits as the whole vector has for all of its
+// lanes (store <2 x i32>, load i32, zext to i64): an index of two lanes in one, outside of its
+// memory. It does not look through what is volatile.
+static bool is_mistaken_for_all(const emitter *e, lltype element) {
+  return LLVMGetTypeKind(element) == LLVMIntegerTypeKind &&
+         e->width * LLVMGetIntTypeWidth(element) <= 64;
+}
+
 llval spilled_lane(const emitter *e, llval array, lltype element, llval lane) {
   llval at = LLVMBuildGEP2(e->b, element, array, &lane, 1, "");
-  return LLVMBuildLoad2(e->b, element, at, "");
+  llval loaded = LLVMBuildLoad2(e->b, element, at, "");
+  if (is_mistaken_for_all(e, element)) LLVMSetVolatile(loaded, true);
+  return loaded;
 }
 
 void spill_lane(const emitter *e, llval array, llval value, llval lane) {
