@@ -43,7 +43,7 @@ add_library(standin_cuda SHARED ${CMAKE_SOURCE_DIR}/tests/tools/ptx/standin.c)
 target_link_libraries(standin_cuda PRIVATE ptx_evaluator Threads::Threads)
 set_target_properties(standin_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/standin)
-foreach(name test_ptx test_cuda test_cuda_faults)
+foreach(name test_ptx test_cuda test_cuda_faults test_cuda_start)
   if(TARGET ${name})
     target_link_libraries(${name} PRIVATE ptx_evaluator)
     add_dependencies(${name} standin_cuda)

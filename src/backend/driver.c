@@ -28,8 +28,10 @@ vyre_status driver_find(driver *d, void (*find)(void), vyre_error *error) {
 
 void driver_name_twin(vyre_device *device, uint32_t number) {
   char *name = device->adapter;
-  size_t used = strlen(name), room = sizeof device->adapter;
-  if (number > 1 && used + 5 < room) snprintf(name + used, room - used, "-n%u", number % 1000);
+  const size_t room = sizeof device->adapter - sizeof "-n999";
+  size_t used = strlen(name);
+  if (used > room) used = room; // a long name gives way
+  if (number > 1) snprintf(name + used, sizeof device->adapter - used, "-n%u", number % 1000);
 }
 
 vyre_status driver_allow(const driver *d, const char *adapter, const vyre_device *found,

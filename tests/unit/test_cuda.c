@@ -76,6 +76,24 @@ static void test_parameters(void **state) {
              300);
 }
 
+// As many as a program may have, in an order that leaves room between them: a launch takes 4,096
+// bytes.
+static void test_most_parameters(void **state) {
+  (void)state;
+  strbuf text = {0};
+  strbuf_puts(&text, "program p(");
+  for (int i = 0; i < 256; i++) strbuf_printf(&text, "%sp%d: u64", i ? ", " : "", i);
+  strbuf_puts(&text, ")\n");
+  for (int i = 0; i < 128; i++) strbuf_printf(&text, "buffer b%d: u64[] readwrite\n", i);
+  strbuf_puts(&text, "region r grid(3) {\n  let i = global_id.x\n");
+  for (int i = 0; i < 128; i++)
+    strbuf_printf(&text, "  b%d[i] = b%d[i] * p%d + u64(len(b%d)) + p%d\n", i, i, i, i, 255 - i);
+  strbuf_puts(&text, "}\n");
+  char *made = strbuf_take(&text, NULL);
+  check_text(made, 3);
+  free(made);
+}
+
 static void test_regions_hand_on(void **state) {
   (void)state;
   check_text("program p(n: u32)\nbuffer x: u32[] read\nbuffer y: u32[len(x)] readwrite\n"
@@ -295,6 +313,7 @@ int main(void) {
       cmocka_unit_test(test_dispatches_at_once),
       cmocka_unit_test(test_random_programs),
       cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_most_parameters),
       cmocka_unit_test(test_regions_hand_on),
       cmocka_unit_test(test_workgroups_hand_on),
       cmocka_unit_test(test_large_shared_memory),

@@ -118,16 +118,20 @@ static void find_all(void) {
   asked.generation = fork_generation();
   const cuda_api *api = cuda_api_get(&find_error);
   if (!api) return;
-  if (api->DeviceGetCount(&count) != CU_SUCCESS || count < 0) count = 0;
+  cu_result code = api->DeviceGetCount(&count);
+  if (code != CU_SUCCESS || count < 0) count = 0;
   if (count > MAX_DEVICES) count = MAX_DEVICES;
   devices = calloc((size_t)count + 1, sizeof *devices);
   for (int i = 0; i < count && devices; i++) read_device(&devices[device_count++], api, i);
   limited_guard_exit(); // the driver loads more when it is asked for devices
   number_twins();
   asked.count = device_count;
-  if (!device_count)
+  if (!device_count && code != CU_SUCCESS && code != CU_ERROR_NO_DEVICE)
+    cuda_error(&find_error, code, "count its devices");
+  else if (!device_count)
     error_set(&find_error, VYRE_ERROR_UNSUPPORTED,
               "CUDA has no device here. Fix: look at the output of nvidia-smi");
+  if (find_error.status != VYRE_OK) find_error.status = VYRE_ERROR_UNSUPPORTED;
 }
 
 vyre_status cuda_check_process(vyre_error *error) {
@@ -153,6 +157,7 @@ cuda_device *cuda_device_find(const char *adapter, vyre_error *error) {
                             : !d->info.unusable[0] && !atomic_load(&d->is_lost);
     if (is_asked) first = d;
   }
+  if (!first && !adapter) first = all; // says why it cannot be used
   bool is_lost = first && atomic_load(&first->is_lost);
   bool is_allowed =
       driver_allow(&asked, adapter, first ? &first->info : NULL, is_lost, error) == VYRE_OK;

@@ -70,6 +70,63 @@ void cuda_runner_free(cuda_runner *i) {
   free(i);
 }
 
+// ---- waiting ------------------------------------------------------------------------------------
+
+// A dispatch under way: what is launched next is found when it is due, because a large grid has
+// more pieces than anybody could list.
+typedef struct run {
+  const launch *l;
+  uint32_t region; // at work
+  bool is_begun;   // `pieces` are this region's
+  pieces pieces;
+  uint32_t workgroup[3];
+  bool is_late, is_stuck;
+} run;
+
+static bool must_stop(const launch *l) {
+  if (l->stop && __atomic_load_n(l->stop, __ATOMIC_RELAXED)) return true;
+  return l->timeout_ns && clock_now_ns() > l->deadline_ns;
+}
+
+static void rest(uint64_t waited) {
+  if (waited < 64) return; // soon over, mostly
+  nanosleep(&(struct timespec){.tv_nsec = waited < 1024 ? 20000 : 500000}, NULL);
+}
+
+// Asks until the device is done. When the limit passes, it is told to stop; also when a driver does
+// not say whether it is done (`failed`, or what a question fails with): the memory and the code
+// that it may still use are nobody else's before it is.
+static cu_result ask_until_done(cuda_runner *i, run *r, cu_result failed) {
+  uint64_t give_up = 0;
+  for (uint64_t n = 0;; n++) {
+    cu_result code = i->device->api.StreamQuery(i->stream);
+    if (cuda_is_loss(code)) return code;
+    if (code == CU_SUCCESS) return failed;
+    if (code != CU_ERROR_NOT_READY) failed = code;
+    bool is_late = !give_up && must_stop(r->l);
+    r->is_late |= is_late;
+    if (!give_up && (is_late || failed != CU_SUCCESS)) {
+      __atomic_store_n((uint32_t *)i->flag.host, 1, __ATOMIC_RELEASE);
+      give_up = clock_now_ns() + GRACE_NS;
+    }
+    if (give_up && clock_now_ns() > give_up) {
+      r->is_stuck = true;
+      return failed;
+    }
+    rest(n);
+  }
+}
+
+static cu_result synchronize(cuda_runner *i, run *r) {
+  cu_result code = i->device->api.StreamSynchronize(i->stream);
+  return code == CU_SUCCESS || cuda_is_loss(code) ? code : ask_until_done(i, r, code);
+}
+
+static cu_result finish(cuda_runner *i, run *r) {
+  bool may_stop = r->l->timeout_ns || r->l->stop;
+  return may_stop ? ask_until_done(i, r, CU_SUCCESS) : synchronize(i, r);
+}
+
 // ---- memory -------------------------------------------------------------------------------------
 
 static size_t bytes_of(const cuda_runner *i, const launch *l, uint32_t b) {
@@ -125,7 +182,8 @@ static cu_result place_all(cuda_runner *i, const launch *l) {
 }
 
 // Kernels are done when this begins.
-static cu_result copy_out(cuda_runner *i, const launch *l) {
+static cu_result copy_out(cuda_runner *i, run *r) {
+  const launch *l = r->l;
   const cuda_api *api = &i->device->api;
   cu_result code = CU_SUCCESS;
   for (uint32_t b = 0; b < i->program->buffer_count && code == CU_SUCCESS; b++) {
@@ -134,7 +192,7 @@ static cu_result copy_out(cuda_runner *i, const launch *l) {
     void *to = p->staging.piece ? p->staging.host : l->buffers[b].data;
     code = api->MemcpyDtoHAsync(to, p->address, bytes_of(i, l, b), i->stream);
   }
-  cu_result ended = api->StreamSynchronize(i->stream); // in any case: it writes the caller's memory
+  cu_result ended = synchronize(i, r); // in any case: it writes the caller's memory
   if (code == CU_SUCCESS) code = ended;
   for (uint32_t b = 0; b < i->program->buffer_count && code == CU_SUCCESS; b++) {
     const cuda_runner_place *p = &i->places[b];
@@ -145,17 +203,6 @@ static cu_result copy_out(cuda_runner *i, const launch *l) {
 }
 
 // ---- steps --------------------------------------------------------------------------------------
-
-// A dispatch under way: what is launched next is found when it is due, because a large grid has
-// more pieces than anybody could list.
-typedef struct run {
-  const launch *l;
-  uint32_t region; // at work
-  bool is_begun;   // `pieces` are this region's
-  pieces pieces;
-  uint32_t workgroup[3];
-  bool is_late, is_stuck;
-} run;
 
 // A grid in pieces that the device takes at once, and that a time limit can end.
 static void begin_region(const cuda_runner *i, run *r) {
@@ -222,38 +269,6 @@ static cu_result launch_step(cuda_runner *i, const launch *l, const cuda_runner_
   return i->device->api.LaunchKernel(i->build->functions[s->region], s->groups[0], s->groups[1],
                                      s->groups[2], s->workgroup[0], s->workgroup[1],
                                      s->workgroup[2], k->dynamic_shared, i->stream, params, NULL);
-}
-
-static bool must_stop(const launch *l) {
-  if (l->stop && __atomic_load_n(l->stop, __ATOMIC_RELAXED)) return true;
-  return l->timeout_ns && clock_now_ns() > l->deadline_ns;
-}
-
-static void rest(uint64_t waited) {
-  if (waited < 64) return; // soon over, mostly
-  nanosleep(&(struct timespec){.tv_nsec = waited < 1024 ? 20000 : 500000}, NULL);
-}
-
-// Waits until the device is done. When the limit passes, it is told to stop.
-static cu_result finish(cuda_runner *i, run *r) {
-  const cuda_api *api = &i->device->api;
-  bool may_stop = r->l->timeout_ns || r->l->stop;
-  if (!may_stop) return api->StreamSynchronize(i->stream);
-  uint64_t give_up = 0;
-  cu_result code;
-  for (uint64_t n = 0; (code = api->StreamQuery(i->stream)) == CU_ERROR_NOT_READY; n++) {
-    if (!give_up && must_stop(r->l)) {
-      r->is_late = true;
-      __atomic_store_n((uint32_t *)i->flag.host, 1, __ATOMIC_RELEASE);
-      give_up = clock_now_ns() + GRACE_NS;
-    }
-    if (give_up && clock_now_ns() > give_up) {
-      r->is_stuck = true;
-      return CU_SUCCESS;
-    }
-    rest(n);
-  }
-  return code;
 }
 
 // ---- batches ------------------------------------------------------------------------------------
@@ -351,14 +366,16 @@ vyre_status cuda_runner_run(cuda_runner *i, const launch *l, vyre_report *report
   *is_stuck = false;
   cu_result code = place_all(i, l);
   if (code != CU_SUCCESS) {
-    d->api.StreamSynchronize(i->stream); // copies that have begun read the caller's memory
+    synchronize(i, &r); // copies that have begun read the caller's memory
+    *is_stuck = r.is_stuck;
     return cuda_device_error(d, error, code, "place a buffer");
   }
   code = run_steps(i, &r, &is_done);
   *is_stuck = r.is_stuck;
   if (code != CU_SUCCESS) return cuda_device_error(d, error, code, "run a kernel");
   if (!is_done) return launch_stopped_error(l, region_at_work(i, &r), error);
-  code = copy_out(i, l);
+  code = copy_out(i, &r);
+  *is_stuck = r.is_stuck;
   if (code != CU_SUCCESS) return cuda_device_error(d, error, code, "read what was computed");
   for (uint32_t n = 0; n < i->program->region_count; n++)
     report_region(report, i->program->regions[n].name, i->times_ns[n], traffic(i, l, n),

@@ -5,8 +5,8 @@
 // returns before its kernel has run; errors of kernels come later and stay (sticky), as on a
 // device. Memory of devices is the host's, but kernels touch only what was allocated, and what was
 // not initialised is garbage. STANDIN_DEVICES says how many devices there are (1), STANDIN_GRID how
-// many blocks a launch takes along each axis at most. What a kernel does wrong is said on standard
-// error.
+// many blocks a launch takes along each axis at most, STANDIN_SM which architecture devices have
+// (75), STANDIN_NAME what they are called. What a kernel does wrong is said on standard error.
 #include "ptx.h"
 #include "standin.h"
 
@@ -102,6 +102,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of ranges and functi
 static range *ranges;
 static function *functions;
 static atomic_int fail_left = -1, fail_code, call_count, object_count;
+static atomic_int named_left = -1, named_code; // of calls of the function `named`
+static char named[64];
 static atomic_bool is_started, is_stalled, is_corrupting;
 static atomic_uint image_age;
 static atomic_ullong launch_count;
@@ -117,24 +119,43 @@ static bool is_loss(int code) {
          code == 999;
 }
 
+static int fail_with(int code) {
+  context *c = current();
+  if (c && is_loss(code)) atomic_store(&c->sticky, code);
+  return code;
+}
+
+// Whether it is the turn of the function that is to fail.
+static int fail_by_name(const char *function) {
+  if (atomic_load(&named_left) < 0 || strcmp(function, named)) return OK;
+  return atomic_fetch_sub(&named_left, 1) == 0 ? fail_with(atomic_load(&named_code)) : OK;
+}
+
 // Every call begins here: whether it is to fail, and whether the device still answers.
-static int enter(bool needs_context) {
+static int enter(const char *function, bool needs_context) {
   if (!atomic_load(&is_started)) return NOT_INITIALIZED;
   context *c = current();
   if (needs_context && !c) return INVALID_CONTEXT;
   if (needs_context && atomic_load(&c->sticky)) return atomic_load(&c->sticky);
   atomic_fetch_add(&call_count, 1);
+  int code = fail_by_name(function);
+  if (code != OK) return code;
   if (atomic_load(&fail_left) < 0 || atomic_fetch_sub(&fail_left, 1) != 0) return OK;
-  int code = atomic_load(&fail_code);
-  if (c && is_loss(code)) atomic_store(&c->sticky, code);
-  return code;
+  return fail_with(atomic_load(&fail_code));
 }
 
 #define ENTER()                                                                                    \
   do {                                                                                             \
-    int entered = enter(true);                                                                     \
+    int entered = enter(__func__, true);                                                           \
     if (entered != OK) return entered;                                                             \
   } while (0)
+
+// Calls that end something end it whatever they say: drivers report there what went wrong before.
+static int ended(const char *function) {
+  const context *c = current();
+  int code = fail_by_name(function);
+  return code == OK && c ? atomic_load(&c->sticky) : code;
+}
 
 // ---- memory -------------------------------------------------------------------------------------
 
@@ -148,7 +169,7 @@ static int add_range(void **out, size_t bytes, bool is_host) {
     return bytes ? OUT_OF_MEMORY : INVALID_VALUE;
   }
   memset(memory, 0xa5, bytes);
-  *r = (range){ranges, (uint64_t)(uintptr_t)memory, bytes, is_host};
+  *r = (range){NULL, (uint64_t)(uintptr_t)memory, bytes, is_host};
   pthread_mutex_lock(&lock);
   r->next = ranges;
   ranges = r;
@@ -204,7 +225,8 @@ EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
 
 // What is freed is freed, whatever the call says: a device that is lost must not lose memory here.
 EXPORT int cuMemFree_v2(unsigned long long address) {
-  return remove_range((void *)(uintptr_t)address, false);
+  int code = remove_range((void *)(uintptr_t)address, false);
+  return code == OK ? ended(__func__) : code;
 }
 
 EXPORT int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
@@ -214,7 +236,8 @@ EXPORT int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
 }
 
 EXPORT int cuMemFreeHost(void *memory) {
-  return remove_range(memory, true);
+  int code = remove_range(memory, true);
+  return code == OK ? ended(__func__) : code;
 }
 
 EXPORT int cuMemHostGetDevicePointer_v2(unsigned long long *address, void *memory, unsigned flags) {
@@ -332,11 +355,13 @@ EXPORT int cuStreamDestroy_v2(stream *s) {
   pthread_cond_destroy(&s->changed);
   free(s);
   atomic_fetch_sub(&object_count, 1);
-  return OK;
+  return ended(__func__);
 }
 
 EXPORT int cuStreamQuery(stream *s) {
-  ENTER();
+  int code = enter(__func__, true);
+  if (is_loss(code)) wait_for(s); // a device that is gone runs nothing any more
+  if (code != OK) return code;
   pthread_mutex_lock(&s->lock);
   bool is_over = !s->first && !s->is_busy;
   pthread_mutex_unlock(&s->lock);
@@ -393,7 +418,7 @@ EXPORT int cuEventCreate(event **out, unsigned flags) {
 EXPORT int cuEventDestroy_v2(event *e) {
   free(e);
   atomic_fetch_sub(&object_count, 1);
-  return OK;
+  return ended(__func__);
 }
 
 EXPORT int cuEventRecord(event *e, stream *s) {
@@ -483,7 +508,7 @@ EXPORT int cuLinkDestroy(link_state *l) {
   free(l->image);
   free(l);
   atomic_fetch_sub(&object_count, 1);
-  return OK;
+  return ended(__func__);
 }
 
 EXPORT int cuModuleLoadData(module **out, const void *image) {
@@ -522,7 +547,7 @@ EXPORT int cuModuleUnload(module *m) {
   ptx_free(m->ptx);
   free(m);
   atomic_fetch_sub(&object_count, 1);
-  return OK;
+  return ended(__func__);
 }
 
 EXPORT int cuModuleGetFunction(function **out, module *m, const char *name) {
@@ -622,42 +647,56 @@ static int device_count(void) {
 
 EXPORT int cuInit(unsigned flags) {
   if (flags) return INVALID_VALUE;
-  if (!device_count()) return NO_DEVICE;
+  int code = fail_by_name(__func__);
+  if (code != OK || !device_count()) return code != OK ? code : NO_DEVICE;
   for (int i = 0; i < MOST_DEVICES; i++) contexts[i].number = i;
   atomic_store(&is_started, true);
   return OK;
 }
 
 EXPORT int cuDriverGetVersion(int *version) {
-  *version = 13000;
-  return OK;
+  int code = fail_by_name(__func__);
+  if (code == OK) *version = 13000;
+  return code;
 }
 
 EXPORT int cuDeviceGetCount(int *count) {
-  *count = device_count();
-  return enter(false);
+  int code = enter(__func__, false);
+  if (code == OK) *count = device_count();
+  return code;
 }
 
 EXPORT int cuDeviceGet(int *device, int ordinal) {
   if (ordinal < 0 || ordinal >= device_count()) return INVALID_DEVICE;
-  *device = ordinal;
-  return enter(false);
+  int code = enter(__func__, false);
+  if (code == OK) *device = ordinal;
+  return code;
 }
 
 EXPORT int cuDeviceGetName(char *name, int size, int device) {
   (void)device;
-  snprintf(name, (size_t)size, "Stand-in GPU");
-  return enter(false);
+  const char *text = getenv("STANDIN_NAME");
+  int code = enter(__func__, false);
+  if (code == OK) snprintf(name, (size_t)size, "%s", text ? text : "Stand-in GPU");
+  return code;
 }
 
 EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device) {
   (void)device;
-  *bytes = (size_t)1 << 34;
-  return enter(false);
+  int code = enter(__func__, false);
+  if (code == OK) *bytes = (size_t)1 << 34;
+  return code;
+}
+
+static int architecture(void) {
+  const char *text = getenv("STANDIN_SM");
+  return text ? (int)strtol(text, NULL, 10) : 75;
 }
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
   (void)device;
+  int code = enter(__func__, false);
+  if (code != OK) return code;
   switch (attribute) {
   case 1: *value = 1024; break;
   case 2:
@@ -670,31 +709,34 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
   case 19:
   case 41: *value = 1; break;
   case 20: *value = 0; break;
-  case 75: *value = 7; break;
-  case 76: *value = 5; break;
+  case 75: *value = architecture() / 10; break;
+  case 76: *value = architecture() % 10; break;
   case 97: *value = OPTIN_SHARED; break;
   default: return INVALID_VALUE;
   }
-  return enter(false);
+  return OK;
 }
 
 EXPORT int cuDevicePrimaryCtxRetain(context **out, int device) {
-  *out = &contexts[device];
-  return enter(false);
+  int code = enter(__func__, false);
+  if (code == OK) *out = &contexts[device];
+  return code;
 }
 
 EXPORT int cuCtxPushCurrent_v2(context *c) {
   if (!c || depth == MOST_STACK) return INVALID_CONTEXT;
   stack[depth++] = c;
-  int code = enter(true);
+  int code = enter(__func__, true);
   if (code != OK && !atomic_load(&c->sticky)) depth--; // it failed: nothing was pushed
   return atomic_load(&c->sticky) ? OK : code;
 }
 
 EXPORT int cuCtxPopCurrent_v2(context **out) {
   if (!depth) return INVALID_CONTEXT;
-  *out = stack[--depth];
-  return OK;
+  *out = stack[depth - 1];
+  int code = ended(__func__);
+  depth--;
+  return code;
 }
 
 // ---- steering -----------------------------------------------------------------------------------
@@ -703,6 +745,17 @@ static void fail_after(int calls, int code) {
   atomic_store(&call_count, 0);
   atomic_store(&fail_code, code);
   atomic_store(&fail_left, calls);
+}
+
+static void fail_named(const char *function, int calls, int code) {
+  atomic_store(&named_left, -1);
+  snprintf(named, sizeof named, "%s", function);
+  atomic_store(&named_code, code);
+  atomic_store(&named_left, calls);
+}
+
+static int is_named_over(void) {
+  return atomic_load(&named_left) < 0;
 }
 
 static int calls(void) {
@@ -734,5 +787,15 @@ static uint64_t launches(void) {
 }
 
 EXPORT extern const standin_control standin;
-const standin_control standin = {fail_after, calls,         objects, stall,
-                                 corrupt,    forget_images, revive,  launches};
+const standin_control standin = {
+    .fail_after = fail_after,
+    .fail_named = fail_named,
+    .is_named_over = is_named_over,
+    .calls = calls,
+    .objects = objects,
+    .stall = stall,
+    .corrupt = corrupt,
+    .forget_images = forget_images,
+    .revive = revive,
+    .launches = launches,
+};

@@ -11,8 +11,12 @@ typedef struct standin_control {
   // The call after so many others fails with this code; negative: none does. A code that loses a
   // device loses the one that is current.
   void (*fail_after)(int calls, int code);
-  int (*calls)(void);   // that were made and could have failed, since the last fail_after
-  int (*objects)(void); // modules, links, streams, events and memory, made less ended
+  // As before, of the calls of one function, by its symbol: those of the start and of the end, too,
+  // which fail_after leaves alone. Before the first call of all, from one thread.
+  void (*fail_named)(const char *function, int calls, int code);
+  int (*is_named_over)(void); // it was called, and failed
+  int (*calls)(void);         // that were made and could have failed, since the last fail_after
+  int (*objects)(void);       // modules, links, streams, events and memory, made less ended
   // Kernels wait before they begin, as on a device that hangs, until they are let go.
   void (*stall)(int is_on);
   // What is copied from the device has a bit turned round.

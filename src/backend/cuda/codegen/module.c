@@ -12,6 +12,7 @@
 
 #include <llvm-c/Target.h>
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,11 +52,18 @@ static const lower_target cuda_target = {
 
 // ---- the interface of a kernel ------------------------------------------------------------------
 
+// What a launch may pass. Each argument lies at a multiple of its size: with the widest first there
+// is nothing between them, and the most that a program can have fits.
+enum { MOST_ARGUMENT_BYTES = 4096 };
+static_assert((8 + 4) * LIMIT_BUFFERS + 8 * LIMIT_PARAMS + 4 * 6 + 8 <= MOST_ARGUMENT_BYTES,
+              "buffers and lengths, parameters, grid and base, flag");
+
 static void add_argument(emitter *e, cuda_fact kind, uint32_t index, uint32_t bytes) {
   for (uint32_t i = 0; i < e->argument_count; i++)
     if (e->arguments[i].kind == kind && e->arguments[i].index == index) return;
-  e->arguments[e->argument_count++] =
-      (cuda_argument){(uint8_t)kind, (uint8_t)bytes, (uint16_t)index};
+  uint32_t at = e->argument_count++;
+  for (; at && e->arguments[at - 1].bytes < bytes; at--) e->arguments[at] = e->arguments[at - 1];
+  e->arguments[at] = (cuda_argument){(uint8_t)kind, (uint8_t)bytes, (uint16_t)index};
 }
 
 // What the region reads of the launch, and how it uses buffers.
