@@ -16,12 +16,15 @@ typedef struct first_use {
                      vyre_error *error);
   bool (*is_lost)(void *device);
   bool has_floats; // with those programs too
+  // All programs are expected to run: an error is none of the device's answers, ends the run and is
+  // the caller's. Else one that a driver does not take is one that it gets wrong.
+  bool must_answer;
 } first_use;
 
 enum { FIRST_USE_MOST = 16 };
 
 // What was got wrong, as rows for conformance_record. An error is one of memory, of the reference,
-// or of a device that was lost.
+// of a device that was lost, or any of one that must answer.
 vyre_status first_use_run(const first_use *how, conformance_failure failures[FIRST_USE_MOST],
                           uint32_t *count, vyre_error *error);
 // Adds them to what is recorded of the device.

@@ -262,6 +262,28 @@ static void test_faults_while_a_device_is_examined(void **state) {
   assert_int_equal(compile_and_run(NULL), VYRE_OK);
 }
 
+// A driver without its assembler has not got anything wrong: it says what it lacks, and is asked
+// again. One that declines is not known to be right, either.
+static void test_errors_are_no_answers(void **state) {
+  (void)state;
+  vyre_error error = {0};
+  begin_anew();
+  cache_clear();
+  device->verdict = VERDICT_OPEN;
+  driver->fail_named("cuLinkComplete", 3, CU_ERROR_JIT_COMPILER_NOT_FOUND);
+  assert_int_equal(compile_and_run(&error), VYRE_ERROR_BACKEND);
+  assert_non_null(strstr(error.message, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND"));
+  assert_int_equal(device->verdict, VERDICT_OPEN);
+  uint32_t threads = device->most_threads;
+  device->most_threads = 32;
+  assert_int_equal(compile_and_run(&error), VYRE_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "workgroup"));
+  assert_int_equal(device->verdict, VERDICT_OPEN);
+  device->most_threads = threads;
+  assert_int_equal(compile_and_run(&error), VYRE_OK);
+  assert_int_equal(device->verdict, VERDICT_RIGHT);
+}
+
 int main(void) {
   driver = standin_open();
   device = cuda_device_find(NULL, NULL);
@@ -276,6 +298,7 @@ int main(void) {
       cmocka_unit_test(test_faults_while_a_device_is_examined),
       cmocka_unit_test(test_a_device_that_hangs),
       cmocka_unit_test(test_a_wait_that_fails),
+      cmocka_unit_test(test_errors_are_no_answers),
   };
   return cmocka_run_group_tests(tests, NULL, scratch_dir_remove);
 }

@@ -61,7 +61,8 @@ static bool load_verdict(const cache_key *key, stored_verdict *out) {
 }
 
 static vyre_status examine(cuda_device *d, stored_verdict *out, vyre_error *error) {
-  const first_use how = {.device = d, .ask = ask, .is_lost = is_lost, .has_floats = true};
+  const first_use how = {
+      .device = d, .ask = ask, .is_lost = is_lost, .has_floats = true, .must_answer = true};
   conformance_failure failures[FIRST_USE_MOST];
   uint32_t failed;
   *out = (stored_verdict){0};
