@@ -194,7 +194,7 @@ static bool has_later_words(const unit *u) {
       "memory_order_",        "memory_scope_",        "work_group_reduce_", "work_group_scan_",
       "work_group_barrier",   "work_group_broadcast", "work_group_all",     "work_group_any",
       "get_global_linear_id", "get_local_linear_id",  "atomic_fetch_",      "atomic_load",
-      "atomic_store",         "atomic_compare_exch",  "atomic_init",
+      "atomic_store",         "atomic_compare_exch",  "atomic_init",        "sub_group_",
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (memmem(u->source.text, u->source.size, words[i], strlen(words[i]))) return true;
