@@ -69,6 +69,8 @@ static bool connect_now(sync_state *y) {
   vyre_status status = VYRE_OK;
   if (!y->store) status = store_open(NULL, NULL, &y->store, &error);
   if (status == VYRE_OK) status = fleet_begin(&y->session, y->store, y->url, &y->stop, &error);
+  if (status == VYRE_OK) publish(y, &y->session); // from here on whoever waits can be interrupted
+  if (status == VYRE_OK && atomic_load(&y->stop)) return false; // who closes came before
   fleet_got got; // what was wrong anywhere is not tried here
   if (status == VYRE_OK)
     status = fleet_pull(&y->session, &(fleet_wish){.build = "", .only_wrong = true}, &got, &error);
@@ -77,7 +79,6 @@ static bool connect_now(sync_state *y) {
     return false;
   }
   y->pause_ns = 0;
-  publish(y, &y->session);
   pthread_mutex_lock(&y->lock);
   y->is_away = false;
   pthread_mutex_unlock(&y->lock);

@@ -85,6 +85,13 @@ on one profile sync "$(at one)" 2>said && fail "a newer server was taken"
 grep -q 'Fix: install a newer vyre here' said || fail "$(cat said)"
 sql postgres "UPDATE vyre.format SET version = 1"
 
+# A server that takes connections and says nothing does not keep a process from its end.
+server=$(head -n 1 "$PG_SOCKET/.s.PGSQL.$PG_PORT.lock")
+kill -STOP "$server"
+VYRE_FLEET=$(at one) VYRE_HOME=$PWD/one timeout 60 "$vyre" run "$OLDPWD/examples/saxpy.vyre" a=2 x=ones:4096 y=ones:4096 --repeat 64 >/dev/null 2>&1 ||
+  { kill -CONT "$server" && fail "a silent server kept a process"; }
+kill -CONT "$server"
+
 # The server goes: what is measured meanwhile is sent when it is back.
 on one run "$OLDPWD/examples/dot.vyre" x=ones:4096 y=ones:4096 partial=zeros:16 --repeat 64 >/dev/null 2>&1 || true
 $PG_STOP

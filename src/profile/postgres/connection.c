@@ -115,6 +115,23 @@ static PGconn *connect_until(const char *const *names, const char *const *values
   return server;
 }
 
+// Likewise a statement without a result: a server may take a connection and say nothing more.
+static bool run_until(PGconn *server, const char *sql, const atomic_bool *stop, uint64_t limit_ns) {
+  enum { STEP_MS = 50 };
+  uint64_t begun = clock_now_ns();
+  bool ok = PQsendQuery(server, sql) == 1;
+  while (ok && PQisBusy(server)) {
+    struct pollfd wait = {.fd = PQsocket(server), .events = POLLIN};
+    if ((stop && atomic_load(stop)) || clock_now_ns() - begun > limit_ns) return false;
+    int ready = poll(&wait, 1, STEP_MS);
+    if (ready > 0) ok = PQconsumeInput(server) == 1;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+  for (PGresult *r; ok && (r = PQgetResult(server)); PQclear(r))
+    ok = PQresultStatus(r) == PGRES_COMMAND_OK;
+  return ok;
+}
+
 static vyre_status unreachable(const PGconn *server, bool is_verified, vyre_error *error) {
   char why[300];
   one_line(server ? PQerrorMessage(server) : "out of memory", why, sizeof why);
@@ -140,14 +157,14 @@ vyre_status connection_open(const char *url, const atomic_bool *stop, fleet_conn
                          NULL};
   const char *values[] = {"vyre", "10000", url, mode, NULL};
   c->server = connect_until(names, values, stop, LIMIT_NS);
-  if (!c->server || PQstatus(c->server) != CONNECTION_OK)
-    status = unreachable(c->server, mode != NULL, error);
-  else // nobody waits longer for a server than that, and names mean what they say
-    status = connection_run(c,
-                            "SET statement_timeout = '60s'; SET lock_timeout = '20s'; "
-                            "SET client_min_messages = warning; SET client_encoding = 'UTF8'; "
-                            "SET search_path = pg_catalog, pg_temp",
-                            "set up", error);
+  // Nobody waits longer for a server than that, and names mean what they say.
+  bool ok = c->server && PQstatus(c->server) == CONNECTION_OK &&
+            run_until(c->server,
+                      "SET statement_timeout = '60s'; SET lock_timeout = '20s'; "
+                      "SET client_min_messages = warning; SET client_encoding = 'UTF8'; "
+                      "SET search_path = pg_catalog, pg_temp",
+                      stop, LIMIT_NS);
+  if (!ok) status = unreachable(c->server, mode != NULL, error);
   if (status == VYRE_OK)
     *out = c;
   else
