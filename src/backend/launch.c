@@ -270,3 +270,12 @@ vyre_status launch_thread_error(vyre_error *error) {
                    "no thread could be started to watch the time limit. Fix: raise the limit of "
                    "processes, or do without a timeout");
 }
+
+uint64_t launch_invocations(const launch *l, uint32_t region_count) {
+  uint64_t sum = 0;
+  for (uint32_t r = 0; r < region_count; r++) {
+    uint64_t more = l->regions[r].invocations;
+    sum = more > UINT64_MAX - sum ? UINT64_MAX : sum + more;
+  }
+  return sum;
+}

@@ -50,8 +50,11 @@ void launch_fini(launch *l);
 // The handle that a buffer of the program is bound to; NULL: borrowed memory, or transient.
 vyre_buffer *launch_handle(const launch *l, uint32_t buffer);
 
-// The errors of a running dispatch, the same from every backend: it was stopped, by its time limit or
-// by the caller's flag, or a barrier was not reached by a whole workgroup.
+// Of all regions of a program of so many; UINT64_MAX where there are more.
+uint64_t launch_invocations(const launch *l, uint32_t region_count);
+
+// The errors of a running dispatch, the same from every backend: it was stopped, by its time limit
+// or by the caller's flag, or a barrier was not reached by a whole workgroup.
 vyre_status launch_stopped_error(const launch *l, const char *region, vyre_error *error);
 vyre_status launch_timeout_error(const char *region, vyre_error *error);
 vyre_status launch_divergence_error(const char *region, vyre_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The drawings of `vyre report` from made-up figures, compared with a text that people looked at:
+// The drawings of `vyre report` from made-up figures, compared with a text that was kept:
 // tests/golden/cli/inputs/report-charts.svg. VYRE_UPDATE=1 writes it anew. Axes are compared with
 // numbers besides.
 #include "base/file.h"

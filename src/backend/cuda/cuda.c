@@ -224,12 +224,8 @@ static void give_runner(cuda_state *s, int way, cuda_runner *i) {
 
 // Polling costs: only where somebody could have to end something.
 static int choose_way(const cuda_state *s, const launch *l) {
-  uint64_t invocations = 0;
   if (!l->timeout_ns && !l->stop) return PLAIN;
-  for (uint32_t r = 0; r < s->program->region_count; r++) {
-    uint64_t more = l->regions[r].invocations;
-    invocations = more > UINT64_MAX - invocations ? UINT64_MAX : invocations + more;
-  }
+  uint64_t invocations = launch_invocations(l, s->program->region_count);
   return s->has_long_kernel || invocations > SHORT_INVOCATIONS ? POLLED : PLAIN;
 }
 

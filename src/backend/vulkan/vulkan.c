@@ -233,13 +233,9 @@ static void give_runner(vulkan_state *s, int way, runner *i) {
 
 // Polling costs: only where a limit could have to end something.
 static int choose_way(const vulkan_state *s, const launch *l) {
-  uint64_t invocations = 0;
   if (is_counted(s)) return POLLED;
   if (!l->timeout_ns) return PLAIN;
-  for (uint32_t r = 0; r < s->program->region_count; r++) {
-    uint64_t more = l->regions[r].invocations;
-    invocations = more > UINT64_MAX - invocations ? UINT64_MAX : invocations + more;
-  }
+  uint64_t invocations = launch_invocations(l, s->program->region_count);
   return s->has_long_shader || invocations > SHORT_INVOCATIONS ? POLLED : PLAIN;
 }
 
