@@ -71,6 +71,9 @@ exhaustive: build ## every f32 argument of every function of one argument (MATH=
 	@ninja -C $(BUILD) --quiet math_exhaustive | sed '/no work to do/d'
 	@$(BUILD)/math_exhaustive $(MATH)
 
+recipes: build ## every f32 through the recipes for exact arithmetic, 10^9 quotients, 10^8 fma (RECIPES="div sqrt ...")
+	@$(BUILD)/recipe_sweep $(RECIPES)
+
 prove: build ## prove the rules by which checks are left out (PROVE=--all: for more strides)
 	@ninja -C $(BUILD) --quiet prove | sed '/no work to do/d'
 	@$(BUILD)/prove tests/proofs/lemmas.smt2 $(PROVE)
@@ -157,5 +160,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench peers exhaustive prove report-look oclgrind clients conform random random-vulkan random-cuda ptxas fuzz \
+.PHONY: all help build demo test coverage mutants bench peers exhaustive recipes prove report-look oclgrind clients conform random random-vulkan random-cuda ptxas fuzz \
   docs bench-python python wheel deb api-docs arm64 release-check editor-files install uninstall format tidy clean

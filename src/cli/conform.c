@@ -173,18 +173,20 @@ static suite_counts run_chunk(session *s, uint64_t chunk, uint64_t first, uint32
   return n;
 }
 
+// What a seed becomes depends on nothing but the seed, so that a run can be cut into pieces.
 static void run_random(session *s) {
   suite_counts n = {0};
   uint64_t start = clock_now_ns(), done = 0;
   measure shown = {.cli = s->cli, .what = "random programs"};
-  for (uint64_t chunk = 0; s->error->status == VYRE_OK; chunk++) {
+  while (s->error->status == VYRE_OK) {
     double part = (double)(clock_now_ns() - start) / (double)(s->o->time_ns ? s->o->time_ns : 1);
     double expected = s->o->time_ns ? (double)done / (part > 1e-6 ? part : 1) : (double)s->o->count;
     if (!measure_goes_on(&shown, (uint32_t)done, (uint32_t)fmin(expected, UINT32_MAX))) break;
-    uint64_t left = s->o->time_ns ? CHUNK : s->o->count - done;
+    uint64_t left = s->o->time_ns ? CHUNK : s->o->count - done, seed = s->o->seed + done;
     if (!left || (s->o->time_ns && clock_now_ns() - start > s->o->time_ns)) break;
-    uint32_t count = left < CHUNK ? (uint32_t)left : CHUNK;
-    add_counts(&n, run_chunk(s, chunk, s->o->seed + done, count));
+    uint32_t count = CHUNK - (uint32_t)(seed % CHUNK);
+    if (left < count) count = (uint32_t)left;
+    add_counts(&n, run_chunk(s, seed / CHUNK, seed, count));
     done += count;
   }
   measure_clear_line(&shown);
