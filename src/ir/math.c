@@ -125,8 +125,23 @@ vyre_status math_expand(const vyre_program *program, vyre_program **out, vyre_er
   return status;
 }
 
-ref math_fast_rsqrt(vyre_builder *b, ref x) {
+static mathb fast_in(vyre_builder *b) {
   mathb m = FORMATS[0];
   m.b = b;
+  return m;
+}
+
+ref math_fast_rsqrt(vyre_builder *b, ref x) {
+  mathb m = fast_in(b);
   return math_build_fast_rsqrt(&m, x);
+}
+
+ref math_fast_exp(vyre_builder *b, ref x) {
+  mathb m = fast_in(b);
+  return math_build_fast_exp(&m, x);
+}
+
+ref math_fast_log(vyre_builder *b, ref x) {
+  mathb m = fast_in(b);
+  return math_build_fast_log(&m, x);
 }

@@ -194,6 +194,9 @@ ref math_build_cbrt(const mathb *m, ref x);
 ref math_build_hypot(const mathb *m, ref x, ref y);
 ref math_build_fmod(const mathb *m, ref x, ref y);
 ref math_build_rsqrt(const mathb *m, ref x);
-ref math_build_fast_rsqrt(const mathb *m, ref x); // f32 alone
+// Of fast programs, f32 alone.
+ref math_build_fast_rsqrt(const mathb *m, ref x);
+ref math_build_fast_exp(const mathb *m, ref x);
+ref math_build_fast_log(const mathb *m, ref x);
 
 #endif

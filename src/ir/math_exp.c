@@ -82,11 +82,26 @@ static ref exp_reduced(const mathb *m, ref r) {
   return fma3(m, p, r, num(m, 1));
 }
 
+// The bits of n are those of a number, also when x is NaN, which the polynomial passes on; and what
+// it gives where x is larger than any result is as infinite as it is large.
 ref math_build_exp(const mathb *m, ref x) {
-  x = at_most(m, pick(m, 89, 710), x);
   x = at_least(m, pick(m, -104, -746), x);
-  reduced a = reduce_by(m, x, math_round_scaled(m, x, log2_e(m)));
+  ref limited = bin(m, VYRE_OP_MIN, x, pick(m, 89, 710));
+  reduced a = reduce_by(m, x, math_round_scaled(m, limited, log2_e(m)));
   return math_scale(m, exp_reduced(m, a.r), a.k);
+}
+
+// Twice exp(r) by a polynomial that is one term shorter, times 2^(n - 1), whose exponent field
+// comes with n: n = 128 is no infinity then, and n = -126 is zero.
+ref math_build_fast_exp(const mathb *m, ref x) {
+  static const poly TWICE = {
+      5, 5, {0x1.fffff6p0, 0x1.fffdc4p-1, 0x1.555a7ep-2, 0x1.573ad8p-4, 0x1.0fa15ep-6}, {0}};
+  x = at_least(m, num(m, -87.5), x);
+  ref magic = num(m, m->magic + 126);
+  ref t = fma3(m, bin(m, VYRE_OP_MIN, x, num(m, 89)), log2_e(m), magic);
+  reduced a = reduce_by(m, x, (rounded){sub(m, t, magic), bits_of(m, t)});
+  ref p = fma3(m, math_poly(m, &TWICE, a.r), a.r, num(m, 2));
+  return mul(m, p, float_of(m, shl(m, a.k, m->mantissa)));
 }
 
 ref math_exp2_reduced(const mathb *m, ref r) {

@@ -67,6 +67,24 @@ ref math_build_log(const mathb *m, ref x) {
   return with_special(m, x, natural(m, s.e, s.f));
 }
 
+// Of normal numbers: what is below them, and NaN, is what is left of it without infinity.
+ref math_build_fast_log(const mathb *m, ref x) {
+  static const poly SHORT = {7,
+                             7,
+                             {-0x1.00006cp-1, 0x1.5558f4p-2, -0x1.ff696cp-3, 0x1.97b18p-3,
+                              -0x1.6121dp-3, 0x1.4b5fe4p-3, -0x1.9d0538p-4},
+                             {0}};
+  ref low = word(m, 0x3f3504f3), least = num(m, m->min_normal); // sqrt(1/2)
+  ref w = sub(m, bits_of(m, bin(m, VYRE_OP_MAX, x, least)), low);
+  ref e = bin(m, VYRE_OP_SHR, vyre_build_bitcast(m->b, m->i, w),
+              vyre_build_const(m->b, m->i, m->mantissa));
+  ref mantissa = and2(m, w, word(m, ((uint64_t)1 << m->mantissa) - 1));
+  ref f = sub(m, float_of(m, add(m, mantissa, low)), num(m, 1));
+  ref y = fma3(m, mul(m, f, f), math_poly(m, &SHORT, f), f);
+  y = fma3(m, vyre_build_convert(m->b, m->t, e), num(m, 0x1.62e43p-1), y);
+  return sel(m, bin(m, VYRE_OP_GE, x, least), y, sub(m, x, infinity(m)));
+}
+
 // f^2 y + z with what the square loses to rounding: an eighth of an ulp of the result.
 static ref add_square_times(const mathb *m, ref f, ref y, ref z) {
   ref square = mul(m, f, f);

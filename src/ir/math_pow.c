@@ -156,13 +156,13 @@ ref math_build_rsqrt(const mathb *m, ref x) {
 // Half of the exponent taken from a constant, in integers, is a first guess y. With e = 1 - x y^2,
 // which is -0.06 to 0.08, 1 / sqrt(1 - e) = 1 + e q(e) to 2^-25.5; that the last sum is of y and a
 // small number keeps most roundings out. The bits are those of a number that min made of NaN, which
-// then need not be told apart; that it was NaN is seen by what is multiplied.
+// then need not be told apart; that it was NaN, or infinite, is seen by what is multiplied.
 ref math_build_fast_rsqrt(const mathb *m, ref x) {
   static const poly RSQRT = {
       4, 4, {0x1.000026p-1, 0x1.7ff618p-2, 0x1.3ea1a6p-2, 0x1.431e86p-2}, {0}};
   ref most = num(m, 0x1.fffffep127);
   ref bits = bits_of(m, bin(m, VYRE_OP_MIN, x, most));
   ref y = float_of(m, sub(m, word(m, 0x5f340000), shr(m, bits, 1)));
-  ref e = fma3(m, neg(m, mul(m, at_most(m, most, x), y)), y, num(m, 1));
+  ref e = fma3(m, neg(m, mul(m, x, y)), y, num(m, 1));
   return fma3(m, mul(m, y, e), math_poly(m, &RSQRT, e), y);
 }

@@ -9,6 +9,8 @@
 enum {
   CONTRACTS_FROM = 1,
   RECIPROCALS_FROM = 2,
+  EXP_FROM = 2,
+  LOG_FROM = 4,
   FACTORS_FROM = 4, // a divisor is taken apart: up to 2.9 ulp
   REORDERS_FROM = 4,
   DEPTH = 4,       // of the expression that a divisor is
@@ -185,6 +187,7 @@ static bool is_steady(const rewriter *rw, const joining *p, uint32_t loop, ref v
   const inst *in = made_by(rw, value);
   uint32_t first = rw->region->body.first;
   if (!in || (loop && value < loop)) return true;
+  if (!loop && shape_axes(&p->shapes, value)) return false;
   if (depth == 0 || in->op == VYRE_OP_FOR) return false;
   if (in->op == VYRE_OP_PARAM || in->op == VYRE_OP_LEN) return true;
   bool is_read = in->op == VYRE_OP_GET || in->op == VYRE_OP_LOAD;
@@ -285,17 +288,26 @@ static ref root(rewriter *rw, const joining *p, uint32_t index) {
   return vyre_build_binary(rw->to, VYRE_OP_MUL, x, inverse);
 }
 
-static ref better_than(rewriter *rw, const joining *p, uint32_t index) {
+static ref function(rewriter *rw, const joining *p, uint32_t index) {
   const inst *in = &rw->from->code[index];
+  uint32_t ulp = rw->from->fast_ulp;
+  if (in->type != VYRE_F32 || !is_worth(rw, p, index)) return 0;
+  if (in->op == VYRE_OP_RSQRT) return math_fast_rsqrt(rw->to, rewrite_ref(rw, in->arg[0]));
+  if (in->op == VYRE_OP_EXP && ulp >= EXP_FROM)
+    return math_fast_exp(rw->to, rewrite_ref(rw, in->arg[0]));
+  if (in->op == VYRE_OP_LOG && ulp >= LOG_FROM)
+    return math_fast_log(rw->to, rewrite_ref(rw, in->arg[0]));
+  return 0;
+}
+
+static ref better_than(rewriter *rw, const joining *p, uint32_t index) {
   uint32_t at = index - rw->region->body.first;
   if (p->joins[at]) return contract(rw, p, index, p->joins[at]);
   if (p->same[at]) return rewrite_ref(rw, p->same[at]);
   if (rw->from->fast_ulp < RECIPROCALS_FROM) return 0;
   if (is_division(rw, index)) return multiply(rw, p, index);
   if (p->under[at]) return root(rw, p, index);
-  if (in->op == VYRE_OP_RSQRT && in->type == VYRE_F32 && is_worth(rw, p, index))
-    return math_fast_rsqrt(rw->to, rewrite_ref(rw, in->arg[0]));
-  return 0;
+  return function(rw, p, index);
 }
 
 static void visit(rewriter *rw, uint32_t index) {
