@@ -31,7 +31,7 @@ enum { SHARED_ARGS = sizeof shared_args / sizeof *shared_args };
 #define HEAD      "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
 
 static const char **parse_args(unit *u, const char *const *more, uint32_t more_count,
-                               bool all_of_user, uint32_t *count) {
+                               bool all_of_user, bool has_head, uint32_t *count) {
   uint32_t capacity = 0;
   const char **args = NULL;
   *count = 0;
@@ -40,8 +40,8 @@ static const char **parse_args(unit *u, const char *const *more, uint32_t more_c
   UNIT_PUSH(u, args, *count, capacity, resource_folder(u));
   UNIT_PUSH(u, args, *count, capacity, "-include");
   UNIT_PUSH(u, args, *count, capacity, resource_header(u));
-  UNIT_PUSH(u, args, *count, capacity, "-include");
-  UNIT_PUSH(u, args, *count, capacity, HEAD_NAME);
+  if (has_head) UNIT_PUSH(u, args, *count, capacity, "-include");
+  if (has_head) UNIT_PUSH(u, args, *count, capacity, HEAD_NAME);
   for (uint32_t i = 0; intel_macros[i]; i++) UNIT_PUSH(u, args, *count, capacity, intel_macros[i]);
   UNIT_PUSH(u, args, *count, capacity, u->standard);
   for (uint32_t i = 0; i < more_count; i++) UNIT_PUSH(u, args, *count, capacity, more[i]);
@@ -68,6 +68,18 @@ static CXTranslationUnit parse_text(unit *u, const char *name, const char *text,
     unit_fail(u, VYRE_ERROR_BACKEND, NO_PLACE,
               "libclang could not read `%s` (code %d). Fix: check the build options",
               u->source.name, (int)code);
+  return tu;
+}
+
+CXTranslationUnit parse_nothing(unit *u) {
+  const char *const more[] = {preprocess_version(u)};
+  uint32_t count;
+  const char **args = parse_args(u, more, sizeof more / sizeof *more, true, false, &count);
+  if (!u->index) u->index = clang_createIndex(0, 0);
+  struct CXUnsavedFile nothing = {"nothing.cl", "", 0};
+  CXTranslationUnit tu = NULL;
+  clang_parseTranslationUnit2(u->index, nothing.Filename, args, (int)count, &nothing, 1,
+                              CXTranslationUnit_DetailedPreprocessingRecord, &tu);
   return tu;
 }
 
@@ -113,7 +125,7 @@ static void report(unit *u, CXDiagnostic d) {
 static bool explain(unit *u) {
   const char *const more[] = {preprocess_version(u)};
   uint32_t count;
-  const char **args = parse_args(u, more, sizeof more / sizeof *more, true, &count);
+  const char **args = parse_args(u, more, sizeof more / sizeof *more, true, true, &count);
   CXTranslationUnit tu = parse_text(u, u->source.name, u->source.text, u->source.size, args, count);
   bool found = false;
   unsigned diagnostics = clang_getNumDiagnostics(tu);
@@ -145,7 +157,7 @@ static uint32_t try_standard(unit *u, const char *standard, const char **said) {
   if (!preprocess(u, said)) return UINT32_MAX;
   guard_nesting(u);
   uint32_t count;
-  const char **args = parse_args(u, NULL, 0, false, &count);
+  const char **args = parse_args(u, NULL, 0, false, true, &count);
   u->tu = parse_text(u, "preprocessed.cl", u->text, u->size, args, count);
   return count_errors(u->tu);
 }

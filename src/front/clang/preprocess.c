@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "base/strbuf.h"
 #include "front/clang/intel.h"
+#include "front/clang/pp.h"
 #include "front/clang/resource.h"
 #include "front/clang/source.h"
 
@@ -66,8 +67,7 @@ static int source_file(unit *u) {
   return file;
 }
 
-// The folder of the source, where includes in quotes are looked for.
-static const char *source_folder(unit *u) {
+const char *preprocess_folder(unit *u) {
   const char *slash = strrchr(u->source.name, '/');
   if (!slash) return ".";
   return slash == u->source.name ? "/"
@@ -103,7 +103,7 @@ static const char **command(unit *u) {
   UNIT_PUSH(u, args, count, capacity, u->standard);
   for (uint32_t i = 0; i < u->user_count; i++) UNIT_PUSH(u, args, count, capacity, u->user_args[i]);
   UNIT_PUSH(u, args, count, capacity, "-iquote");
-  UNIT_PUSH(u, args, count, capacity, source_folder(u));
+  UNIT_PUSH(u, args, count, capacity, preprocess_folder(u));
   UNIT_PUSH(u, args, count, capacity, "-");
   UNIT_PUSH(u, args, count, capacity, NULL);
   return args;
@@ -201,6 +201,10 @@ static bool take_source(unit *u) {
 
 bool preprocess(unit *u, const char **said_out) {
   if (u->is_preprocessed) return take_source(u);
+  if (pp_run(u)) {
+    source_map(u);
+    return true;
+  }
   const char **args = command(u);
   int input = source_file(u);
   child c;
