@@ -13,6 +13,7 @@ SEED ?= 1
 FOLDER ?= src
 CONFORM_SEED ?= $(shell date +%s)
 RANDOM_PROGRAMS ?= 100000
+OPENCL_KERNELS ?= 1000
 RANDOM_SEED ?= 0
 DEPS := build/.deps
 
@@ -97,6 +98,9 @@ real-kernels: build ## which kernels of real projects are read (PROJECTS="darkta
 random: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on the CPU backend, beside ref
 	@tests/random-cpu $(BUILD) $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED)
 
+random-opencl: build ## OPENCL_KERNELS (1000) random OpenCL C kernels from RANDOM_SEED (0), beside the machine's driver
+	@tests/random-opencl $(BUILD) $(OPENCL_KERNELS) --seed $(RANDOM_SEED)
+
 random-vulkan: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on Vulkan, beside ref
 	@VYRE_VULKAN=on $(BUILD)/vyre conform --backend vulkan --suite random --count $(RANDOM_PROGRAMS) \
 	  --seed $(RANDOM_SEED) --out build/conform-failures
@@ -160,5 +164,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench peers exhaustive recipes prove report-look oclgrind clients conform random random-vulkan random-cuda ptxas fuzz \
+.PHONY: all help build demo test coverage mutants bench peers exhaustive recipes prove report-look oclgrind clients conform random random-opencl random-vulkan random-cuda ptxas fuzz \
   docs bench-python python wheel deb api-docs arm64 release-check editor-files install uninstall format tidy clean
