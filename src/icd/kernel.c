@@ -53,7 +53,8 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *errcode) 
   if (!name) return icd_fail(errcode, CL_INVALID_VALUE);
   for (uint32_t i = 0; i < program->entry_count; i++) {
     if (strcmp(program->entries[i].about->name, name)) continue;
-    if (program->entries[i].is_refused) return icd_fail(errcode, CL_INVALID_KERNEL_DEFINITION);
+    if (program_refuses(program, &program->entries[i]))
+      return icd_fail(errcode, CL_INVALID_KERNEL_DEFINITION);
     cl_kernel made = make(program, &program->entries[i]);
     icd_fail(errcode, made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
     return made;
@@ -66,7 +67,8 @@ cl_int clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *out
   if (!object_is(program, OBJECT_PROGRAM)) return CL_INVALID_PROGRAM;
   if (!is_built(program)) return CL_INVALID_PROGRAM_EXECUTABLE;
   cl_uint found = 0, made = 0;
-  for (uint32_t i = 0; i < program->entry_count; i++) found += !program->entries[i].is_refused;
+  for (uint32_t i = 0; i < program->entry_count; i++)
+    found += !program_refuses(program, &program->entries[i]);
   if (out && room < found) return CL_INVALID_VALUE;
   for (uint32_t i = 0; out && i < program->entry_count; i++) {
     if (program->entries[i].is_refused) continue;

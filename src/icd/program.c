@@ -64,8 +64,8 @@ void program_log_error(cl_program p, const vyre_error *error) {
   p->log = strbuf_take(&text, NULL);
 }
 
-// Longer texts are found out about when they are used: making programs of all their kernels would
-// take longer than the client is going to wait for those that it needs.
+// Of longer texts a kernel is found out about when the client asks for it: making programs of all
+// their kernels would take longer than it is going to wait for those that it needs.
 enum { MOST_CHECKED_BYTES = 1 << 15, CHECKED_LOCAL_BYTES = 256 };
 
 static void check_one(void *data, const vyre_source_result *result) {
@@ -76,22 +76,55 @@ static void check_one(void *data, const vyre_source_result *result) {
   program_log_error(p, result->error);
 }
 
+typedef vec(vyre_source_local) local_list;
+
+// Some size for each local argument of the kernel.
+static void add_locals(const vyre_source_entry *entry, local_list *locals) {
+  for (uint32_t k = 0; k < entry->arg_count; k++) {
+    const vyre_source_arg *a = &entry->args[k];
+    vyre_source_local local = {a->name, CHECKED_LOCAL_BYTES + a->size_bytes};
+    if (a->space == VYRE_SPACE_LOCAL && !vec_push(locals, local)) break;
+  }
+}
+
 // CL_BUILD_PROGRAM_FAILURE when nothing of the program can run.
 static cl_int check_entries(cl_program p) {
-  vec(vyre_source_local) locals = {0};
-  for (uint32_t i = 0; i < p->entry_count; i++)
-    for (uint32_t k = 0; k < p->list[i].arg_count; k++) {
-      const vyre_source_arg *a = &p->list[i].args[k];
-      vyre_source_local local = {a->name, CHECKED_LOCAL_BYTES + a->size_bytes};
-      if (a->space == VYRE_SPACE_LOCAL && !vec_push(&locals, local)) break;
-    }
+  local_list locals = {0};
+  for (uint32_t i = 0; i < p->entry_count; i++) add_locals(&p->list[i], &locals);
   vyre_source_options options = {
       .build_options = p->flags, .locals = locals.at, .local_count = (uint32_t)locals.count};
   vyre_source_each("opencl", p->text, p->text_size, "program.cl", &options, check_one, p, NULL);
   vec_free(&locals);
-  for (uint32_t i = 0; i < p->entry_count; i++)
-    if (!p->entries[i].is_refused) return CL_SUCCESS;
-  return CL_BUILD_PROGRAM_FAILURE;
+  cl_int code = CL_BUILD_PROGRAM_FAILURE;
+  for (uint32_t i = 0; i < p->entry_count; i++) {
+    p->entries[i].is_checked = true;
+    if (!p->entries[i].is_refused) code = CL_SUCCESS;
+  }
+  return code;
+}
+
+bool program_refuses(cl_program p, program_entry *entry) {
+  pthread_mutex_lock(&p->lock);
+  if (!entry->is_checked) {
+    local_list locals = {0};
+    add_locals(entry->about, &locals);
+    vyre_source_options options = {.entry = entry->about->name,
+                                   .build_options = p->flags,
+                                   .locals = locals.at,
+                                   .local_count = (uint32_t)locals.count};
+    vyre_error error = {0};
+    vyre_source_result result = {.entry = entry->about->name, .error = &error};
+    vyre_program *made = NULL;
+    vyre_program_from("opencl", p->text, p->text_size, "program.cl", &options, &made, &error);
+    result.program = made;
+    check_one(p, &result);
+    vyre_program_release(made);
+    vec_free(&locals);
+    entry->is_checked = true;
+  }
+  bool is_refused = entry->is_refused;
+  pthread_mutex_unlock(&p->lock);
+  return is_refused;
 }
 
 cl_int program_read(cl_program p) {
@@ -327,6 +360,16 @@ static cl_program_binary_type binary_type(cl_program p) {
   return CL_PROGRAM_BINARY_TYPE_NONE;
 }
 
+// Kernels that are created add to it.
+static cl_int log_info(cl_program p, size_t room, void *value, size_t *size) {
+  info i = {0};
+  pthread_mutex_lock(&p->lock);
+  info_text(&i, p->log ? p->log : "");
+  cl_int code = info_answer(&i, room, value, size);
+  pthread_mutex_unlock(&p->lock);
+  return code;
+}
+
 cl_int clGetProgramBuildInfo(cl_program p, cl_device_id device, cl_program_build_info what,
                              size_t room, void *value, size_t *size) {
   info i = {0};
@@ -336,7 +379,7 @@ cl_int clGetProgramBuildInfo(cl_program p, cl_device_id device, cl_program_build
   switch (what) {
   case CL_PROGRAM_BUILD_STATUS: info_u32(&i, (cl_uint)p->status); break;
   case CL_PROGRAM_BUILD_OPTIONS: info_text(&i, p->options ? p->options : ""); break;
-  case CL_PROGRAM_BUILD_LOG: info_text(&i, p->log ? p->log : ""); break;
+  case CL_PROGRAM_BUILD_LOG: return log_info(p, room, value, size);
   case CL_PROGRAM_BINARY_TYPE: info_u32(&i, binary_type(p)); break;
   case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE: info_size(&i, 0); break;
   default: return CL_INVALID_VALUE;

@@ -22,6 +22,7 @@ typedef struct program_entry { // a kernel
   const vyre_source_entry *about;
   pthread_mutex_t lock; // of the variants
   struct variant *variants;
+  bool is_checked; // the next one is known
   bool is_refused; // no program can be made of it, and the log says why
 } program_entry;
 
@@ -54,6 +55,9 @@ struct _cl_program {
   atomic_uint kernel_count;
 };
 
+// Whether no program can be made of a kernel, which is found out at the latest now; then the log
+// says why. Takes the program's lock.
+bool program_refuses(cl_program p, program_entry *entry);
 void program_fini(void *program);
 cl_program program_make(cl_context context); // NULL when out of memory
 // Replaces what was built by nothing.

@@ -96,6 +96,41 @@ static void refused_kernels_fail_early(void **state) {
   icd_end(&i);
 }
 
+// A long program's kernels are looked at when they are asked for; the log shows the right line,
+// also behind macros and includes that moved it.
+static void kernels_of_long_programs_are_refused_when_created(void **state) {
+  (void)state;
+  enum { LINES = 2500 };
+  static char text[LINES * 32 + 400];
+  size_t at = (size_t)sprintf(text, "#if 1\n#define STORE(p) *(global ulong *)(p)[0] = 1\n#endif\n"
+                                    "kernel void good(global ulong *o) { o[0] = 1; }\n");
+  for (int k = 0; k < LINES; k++) at += (size_t)sprintf(text + at, "int f%d(int x);\n", k);
+  sprintf(text + at, "kernel void bad(global ulong *o) {\n  /* here */ STORE(o);\n}\n");
+  icd i = icd_begin(NULL, 0);
+  cl_program program = icd_build(&i, text, NULL);
+  cl_int code;
+  static char log[4096];
+  OK(clGetProgramBuildInfo(program, i.device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+  assert_string_equal(log, "");
+  assert_null(clCreateKernel(program, "bad", &code));
+  FAILS(CL_INVALID_KERNEL_DEFINITION, code);
+  assert_null(clCreateKernel(program, "bad", &code));
+  FAILS(CL_INVALID_KERNEL_DEFINITION, code);
+  OK(clGetProgramBuildInfo(program, i.device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+  char place[40];
+  snprintf(place, sizeof place, "program.cl:%d:", LINES + 6);
+  assert_non_null(strstr(log, place));
+  assert_null(strstr(strstr(log, place) + 1, place)); // once
+  assert_non_null(strstr(log, "*(global ulong *)(o)[0] = 1;"));
+  cl_kernel good = NULL;
+  cl_uint count = 0;
+  OK(clCreateKernelsInProgram(program, 1, &good, &count));
+  assert_int_equal(count, 1);
+  OK(clReleaseKernel(good));
+  OK(clReleaseProgram(program));
+  icd_end(&i);
+}
+
 static void binaries_run_and_damaged_ones_do_not(void **state) {
   (void)state;
   icd i = icd_begin(NULL, 0);
@@ -267,6 +302,7 @@ int main(void) {
       cmocka_unit_test(options_count),
       cmocka_unit_test(logs_say_what_is_wrong),
       cmocka_unit_test(refused_kernels_fail_early),
+      cmocka_unit_test(kernels_of_long_programs_are_refused_when_created),
       cmocka_unit_test(binaries_run_and_damaged_ones_do_not),
       cmocka_unit_test(sources_are_linked),
       cmocka_unit_test(kernels_tell_about_themselves),

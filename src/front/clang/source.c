@@ -192,6 +192,12 @@ void source_place_line(unit *u, const char *file, uint32_t line, uint32_t column
 void source_place_error(unit *u, uint32_t offset) {
   source_spot spot = source_find(u, offset);
   if (offset > u->size) offset = (uint32_t)u->size;
+  // The lines that markers count are those of a file that is not there: the text itself is shown.
+  if (u->is_preprocessed) {
+    error_place(u->error, spot.file, u->text, u->size, offset);
+    u->error->line = spot.line;
+    return;
+  }
   bool is_mapped = spot.offset != NO_PLACE;
   const char *made = u->text + u->lines.start[line_at(&u->lines, offset)];
   place_in_file(u, spot.file, spot.line, spot.column, is_mapped ? NULL : made);
