@@ -552,7 +552,8 @@ typedef struct vyre_compile_options {
 
 typedef struct vyre_executable vyre_executable;
 
-/* `backend` is an id that vyre_backend_name lists, such as "ref"; `options` may be NULL. An
+/* `backend` is an id that vyre_backend_name lists, such as "ref", or that of a further device of
+ * one, such as "vulkan:2" (docs/BACKENDS.md); `options` may be NULL. An
  * executable may be dispatched from several threads at once. */
 VYRE_API vyre_status vyre_compile(vyre_program *program, const char *backend,
                                   const vyre_compile_options *options, vyre_executable **out,

@@ -107,9 +107,7 @@ static vyre_status ask(void *device, vyre_program *p, const vyre_dispatch_args *
 static bool is_lost(void *device) {
   const backend *b = device;
   vyre_device found;
-  uint32_t count = 0;
-  return vyre_backend_devices(b->id, &found, 1, &count, NULL) != VYRE_OK || !count ||
-         found.unusable[0];
+  return !backend_device(b->id, &found) || found.unusable[0];
 }
 
 static vyre_status compare_once(const backend *b, const char *adapter, vyre_error *error) {
@@ -135,10 +133,9 @@ static vyre_status compare_once(const backend *b, const char *adapter, vyre_erro
 bool acquaint_allows(const char *id, bool may_compare, vyre_error *error) {
   const backend *b = backend_find(id);
   vyre_device device;
-  uint32_t count = 0;
   if (!b || !b->is_compared_first) return true;
   // A backend without devices says so itself, when it is asked to compile.
-  if (vyre_backend_devices(id, &device, 1, &count, NULL) != VYRE_OK || !count) return true;
+  if (!backend_device(id, &device)) return true;
   if (is_known(device.adapter)) return true;
   if (may_compare) return compare_once(b, device.adapter, error) == VYRE_OK;
   error_set(error, VYRE_ERROR_UNSUPPORTED,

@@ -4,6 +4,7 @@
 #include "backend/c/c.h"
 #include "backend/cpu/cpu.h"
 #include "backend/cuda/cuda.h"
+#include "backend/numbered.h"
 #include "backend/opencl/opencl.h"
 #include "backend/ref/ref.h"
 #include "backend/vulkan/vulkan.h"
@@ -74,6 +75,12 @@ vyre_status backend_add(const backend *b, vyre_error *error) {
 const backend *backend_find(const char *id) {
   for (uint32_t i = 0; backend_at(i); i++)
     if (!strcmp(backend_at(i)->id, id)) return backend_at(i);
+  const char *colon = strchr(id, ':');
+  for (uint32_t i = 0; colon && backend_at(i); i++) {
+    const char *base = backend_at(i)->id;
+    if (strlen(base) == (size_t)(colon - id) && !strncmp(base, id, (size_t)(colon - id)))
+      return numbered_parse(backend_at(i), colon + 1);
+  }
   return NULL;
 }
 
@@ -92,6 +99,11 @@ bool backend_is_oracle(const char *id) {
 bool backend_is_contender(const char *id) {
   const backend *b = backend_find(id);
   return b && !b->is_peer && !backend_is_oracle(id);
+}
+
+bool backend_is_of(const char *id, const char *driver) {
+  size_t size = strlen(driver);
+  return size && !strncmp(id, driver, size) && (!id[size] || id[size] == ':');
 }
 
 vyre_status backend_unknown(const char *id, vyre_error *error) {
@@ -133,6 +145,42 @@ vyre_status vyre_backend_devices(const char *id, vyre_device *devices, uint32_t 
   const backend *b = backend_find(id);
   if (!b) return backend_unknown(id, error);
   return b->probe(b, devices, capacity, count, error);
+}
+
+static uint32_t first_usable(const vyre_device *devices, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!devices[i].unusable[0]) return i;
+  return count;
+}
+
+bool backend_device(const char *id, vyre_device *out) {
+  vyre_device devices[NUMBERED_MOST];
+  uint32_t count = 0;
+  if (vyre_backend_devices(id, devices, NUMBERED_MOST, &count, NULL) != VYRE_OK || !count)
+    return false;
+  if (count > NUMBERED_MOST) count = NUMBERED_MOST;
+  uint32_t first = first_usable(devices, count);
+  *out = devices[first < count ? first : 0];
+  return true;
+}
+
+uint32_t backend_device_ids(const char *id, const char **out, uint32_t capacity,
+                            vyre_error *error) {
+  const backend *b = backend_find(id);
+  vyre_device devices[NUMBERED_MOST];
+  uint32_t count = 0, found = 0;
+  if (vyre_backend_devices(id, devices, NUMBERED_MOST, &count, error) != VYRE_OK) return 0;
+  if (count > NUMBERED_MOST) count = NUMBERED_MOST;
+  uint32_t first = first_usable(devices, count);
+  if (first == count)
+    error_set(error, VYRE_ERROR_UNSUPPORTED,
+              "backend `%s` has no device that can be used. Fix: see `vyre devices %s`", id, id);
+  if (first < count && capacity) out[found++] = b->id;
+  for (uint32_t i = first + 1; i < count && b->has_devices && !b->base && found < capacity; i++) {
+    const backend *further = devices[i].unusable[0] ? NULL : numbered_find(b, i + 1);
+    if (further) out[found++] = further->id;
+  }
+  return found;
 }
 
 void device_adapter_name(char *out, size_t size, const char *id, const char *device,

@@ -30,12 +30,14 @@ typedef struct backend_form {
 } backend_form;
 
 typedef struct backend {
-  const char *id;            // "ref"; stable, used in files and on the command line
-  const char *summary;       // one line for people
-  const backend_form *forms; // ended by one without a name; NULL: none
-  bool is_peer;              // only to compare with: runs a program when it is named
-  bool is_host;              // a dispatch is work of the calling thread, and of the pool's
-  bool is_compared_first;    // its device is, before it is used without being named: acquaint.h
+  const char *id;             // "ref"; stable, used in files and on the command line
+  const char *summary;        // one line for people
+  const backend_form *forms;  // ended by one without a name; NULL: none
+  bool is_peer;               // only to compare with: runs a program when it is named
+  bool is_host;               // a dispatch is work of the calling thread, and of the pool's
+  bool is_compared_first;     // its device is, before it is used without being named: acquaint.h
+  bool has_devices;           // of a driver, and there may be several: numbered.h
+  const struct backend *base; // of one that stands for a further device; NULL for all others
 
   // Lists the devices: sets *count to how many there are and fills up to `capacity`. An error says
   // why the backend cannot be used on this machine. Any thread.
@@ -79,14 +81,15 @@ typedef struct backend {
   // For backends with devices that have memory of their own; NULL for the others. A dispatch may
   // then keep a buffer that has a handle (launch_handle) on the device, in handle->device, instead
   // of copying it back; it uses the device's copy when that is current, and says what it wrote.
-  // keeps_memory: whether the first device does so. fetch copies the device's content to the host;
+  // keeps_memory: whether its device does so. fetch copies the device's content to the host;
   // drop frees it. The caller holds the handle's lock, or is alone with it. Any thread.
-  bool (*keeps_memory)(void);
+  bool (*keeps_memory)(const struct backend *self);
   vyre_status (*fetch)(vyre_buffer *handle, vyre_error *error);
   void (*drop)(vyre_buffer *handle);
 } backend;
 
-const backend *backend_find(const char *id); // NULL when unknown
+// NULL when unknown. `vulkan:2` and `vulkan:ADAPTER` are devices of `vulkan` (numbered.h).
+const backend *backend_find(const char *id);
 // Where a program runs before anything is known of it: this CPU.
 const backend *backend_usual(void);
 // The interpreter: what others are compared with, never a contender, and the last resort.
@@ -94,6 +97,14 @@ const backend *backend_oracle(void);
 bool backend_is_oracle(const char *id);
 // Whether it may be chosen without being named.
 bool backend_is_contender(const char *id);
+// Whether an id is `driver`, or one of that driver's devices; none is where `driver` is empty.
+bool backend_is_of(const char *id, const char *driver);
+// The device that a program for this backend runs on: the first that can be used, or the first of
+// all where none can. False where there is no device.
+bool backend_device(const char *id, vyre_device *out);
+// The ids of the backend's devices that can be used, its own for the first: as many as there are,
+// up to `capacity`. They live as long as the process. Where there are none, the error says why.
+uint32_t backend_device_ids(const char *id, const char **out, uint32_t capacity, vyre_error *error);
 // The error for an id that no backend has.
 vyre_status backend_unknown(const char *id, vyre_error *error);
 

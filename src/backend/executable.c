@@ -182,6 +182,7 @@ vyre_status executable_launch(const vyre_program *p, const backend *b, executabl
   launch l;
   vyre_status status = launch_init(&l, p, args, error);
   if (status != VYRE_OK) return status;
+  l.owner = b;
   if (l.stop && *l.stop) status = launch_stopped_error(&l, p->regions[0].name, error);
   if (status == VYRE_OK && l.handles) status = bring_here(p, b, &l, error);
   l.start_stamp = l.handles ? clock_stamp() : start; // what was brought took its own time

@@ -23,6 +23,7 @@ typedef struct launch {
   const bound_buffer *buffers; // one per buffer of the program
   const launch_region *regions;
   vyre_buffer *const *handles; // as in vyre_dispatch_args; see launch_handle
+  const struct backend *owner; // that runs it: as whose handles are kept on a device
   bool has_workgroup;          // the caller chose the workgroup of elastic regions
   uint64_t timeout_ns, fuel;   // 0: none
   uint32_t threads;            // at most; 0: as compiled

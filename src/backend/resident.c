@@ -52,7 +52,7 @@ resident_way resident_distance(vyre_buffer *r, const struct backend *b) {
   bool is_there = r->backend == b && r->is_device_current;
   way.owner = r->backend;
   if (!is_there && !r->is_host_current) way.back = r->size_bytes;
-  if (!is_there && b->keeps_memory && b->keeps_memory()) way.there = r->size_bytes;
+  if (!is_there && b->keeps_memory && b->keeps_memory(b)) way.there = r->size_bytes;
   pthread_mutex_unlock(&r->lock);
   return way;
 }

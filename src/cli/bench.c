@@ -53,6 +53,7 @@ static vyre_status prepare(bench *b, row *r, vyre_error *error) {
   vyre_status status = vyre_backend_devices(r->backend, &device, 1, &count, error);
   if (status == VYRE_OK && !count)
     status = error_set(error, VYRE_ERROR_UNSUPPORTED, "it has no device. Fix: install one");
+  if (status == VYRE_OK && count > 1) backend_device(r->backend, &device);
   if (status == VYRE_OK && device.unusable[0])
     status =
         error_set(error, VYRE_ERROR_UNSUPPORTED, "its device cannot be used: %s", device.unusable);
@@ -91,11 +92,11 @@ static void add_peer(bench *b) {
 }
 
 static void add_rows(bench *b) {
-  for (uint32_t i = 0; vyre_backend_name(i); i++) {
-    const char *id = vyre_backend_name(i);
-    if (!measure_wants(&b->m, id)) continue;
-    add_row(b, id, VYRE_TIER_FULL);
-    if (backend_find(id) == backend_usual()) add_row(b, id, VYRE_TIER_QUICK);
+  const char *ids[MEASURE_BACKENDS];
+  uint32_t count = measure_ids(&b->m, true, ids);
+  for (uint32_t i = 0; i < count; i++) {
+    add_row(b, ids[i], VYRE_TIER_FULL);
+    if (backend_find(ids[i]) == backend_usual()) add_row(b, ids[i], VYRE_TIER_QUICK);
   }
   add_peer(b);
 }

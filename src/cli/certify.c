@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BACKENDS = 16, MAX_SAMPLES = 128 };
+enum { MAX_BACKENDS = MEASURE_BACKENDS, MAX_SAMPLES = 128 };
 
 typedef struct candidate {
   measure *measure;
@@ -42,6 +42,7 @@ static vyre_status prepare(candidate *c) {
   vyre_status status = vyre_backend_devices(c->id, &c->device, 1, &count, &c->error);
   if (status == VYRE_OK && !count)
     status = error_set(&c->error, VYRE_ERROR_UNSUPPORTED, "it has no device. Fix: install one");
+  if (status == VYRE_OK && count > 1) backend_device(c->id, &c->device);
   if (status == VYRE_OK && c->device.unusable[0])
     status = error_set(&c->error, VYRE_ERROR_UNSUPPORTED, "its device cannot be used: %s",
                        c->device.unusable);
@@ -80,16 +81,14 @@ static vyre_status run_once(void *context, const vyre_dispatch_args *args, uint6
 }
 
 static uint32_t gather(measure *m, candidate *candidates, route_backend *backends) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; vyre_backend_name(i) && count < MAX_BACKENDS; i++) {
-    const char *id = vyre_backend_name(i);
-    // The interpreter is the oracle, not a contender, unless it is named.
-    if (!measure_wants(m, id) || (!m->backends.count && !backend_is_contender(id))) continue;
-    candidate *c = &candidates[count];
-    *c = (candidate){.measure = m, .id = id};
+  // The interpreter is the oracle, not a contender, unless it is named.
+  const char *ids[MEASURE_BACKENDS];
+  uint32_t count = measure_ids(m, false, ids);
+  for (uint32_t i = 0; i < count; i++) {
+    candidate *c = &candidates[i];
+    *c = (candidate){.measure = m, .id = ids[i]};
     c->status = prepare(c);
-    backends[count++] =
-        (route_backend){.id = id, .dispatch = run_once, .check = check, .context = c};
+    backends[i] = (route_backend){.id = ids[i], .dispatch = run_once, .check = check, .context = c};
   }
   return count;
 }

@@ -278,9 +278,10 @@ static int examine_all(const cli *c, const options *o) {
   if (read_files(o, &error) != VYRE_OK) return cli_error(c, &error);
   json_t *list = c->json ? json_array() : NULL;
   measure_catch_stop();
-  for (uint32_t i = 0; i < vyre_backend_count(); i++) {
-    const char *id = vyre_backend_name(i);
-    if (o->backend ? strcmp(o->backend, id) : backend_is_oracle(id)) continue;
+  uint32_t count = o->backend ? 1 : vyre_backend_count();
+  for (uint32_t i = 0; i < count; i++) {
+    const char *id = o->backend ? backend_find(o->backend)->id : vyre_backend_name(i);
+    if (!o->backend && backend_is_oracle(id)) continue;
     if (measure_was_stopped()) break;
     vyre_status status = examine_backend(c, o, id, &total, list, &error);
     if (status == VYRE_OK) continue;
@@ -373,9 +374,7 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
 }
 
 static bool is_backend(const char *id) {
-  for (uint32_t i = 0; i < vyre_backend_count(); i++)
-    if (!strcmp(vyre_backend_name(i), id)) return true;
-  return false;
+  return backend_find(id) != NULL;
 }
 
 static int run(cli *c, int argc, char **argv) {

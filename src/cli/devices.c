@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backend/backend.h"
+#include "backend/numbered.h"
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/nearest.h"
@@ -9,9 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEVICES = 16 };
-
 static const args_option devices_options[] = {{0, NULL, NULL}};
+
+// The id that a device is chosen by: its driver's own for the first that can be used.
+static const char *id_of(const backend *b, const vyre_device *devices, uint32_t index) {
+  uint32_t usable = 0;
+  for (uint32_t i = 0; i < index; i++) usable += !devices[i].unusable[0];
+  const backend *further = usable && b->has_devices ? numbered_find(b, index + 1) : NULL;
+  return further ? further->id : b->id;
+}
 
 // What the backend says of the device beyond the facts that all have, a line each.
 static char *describe(const backend *b, const vyre_device *d) {
@@ -23,8 +29,9 @@ static char *describe(const backend *b, const vyre_device *d) {
   return strbuf_take(&lines, NULL);
 }
 
-static json_t *device_json(const backend *b, const vyre_device *d) {
+static json_t *device_json(const backend *b, const char *id, const vyre_device *d) {
   json_t *o = json_object();
+  json_object_set_new(o, "id", json_string(id));
   json_object_set_new(o, "adapter", cli_text(d->adapter));
   json_object_set_new(o, "description", cli_text(d->description));
   json_object_set_new(o, "memory_bytes", json_integer((json_int_t)d->memory_bytes));
@@ -46,13 +53,14 @@ static json_t *device_json(const backend *b, const vyre_device *d) {
   return o;
 }
 
-static void show_device(const backend *b, const vyre_device *d) {
+static void show_device(const backend *b, const char *id, const vyre_device *d) {
   char memory[SHOW_TEXT];
   printf("    %s\n      adapter %s, %u compute unit%s, %s, workgroup up to %u\n", d->description,
          d->adapter, d->compute_units, d->compute_units == 1 ? "" : "s",
          show_bytes(d->memory_bytes, memory), d->max_workgroup);
   printf("      f64 %s, i64 %s, i64 atomics %s\n", d->has_f64 ? "yes" : "no",
          d->has_i64 ? "yes" : "no", d->has_i64_atomics ? "yes" : "no");
+  if (strcmp(id, b->id)) printf("      chosen as `%s`\n", id);
   if (d->unusable[0]) printf("      cannot be used: %s\n", d->unusable);
   char *lines = describe(b, d), *rest = lines;
   for (char *line; rest && (line = strsep(&rest, "\n")) && *line;) printf("      %s\n", line);
@@ -61,10 +69,10 @@ static void show_device(const backend *b, const vyre_device *d) {
 
 // One backend: its devices, or why it has none. Returns whether it can be used.
 static bool show_backend(const char *id, json_t *list) {
-  vyre_device devices[MAX_DEVICES];
+  vyre_device devices[NUMBERED_MOST];
   uint32_t count = 0;
   vyre_error error;
-  vyre_status status = vyre_backend_devices(id, devices, MAX_DEVICES, &count, &error);
+  vyre_status status = vyre_backend_devices(id, devices, NUMBERED_MOST, &count, &error);
   const backend *b = backend_find(id);
   if (status == VYRE_OK && b->check) status = b->check(&error);
   if (status != VYRE_OK) count = 0;
@@ -74,7 +82,8 @@ static bool show_backend(const char *id, json_t *list) {
     json_t *found = json_array(), *o = json_object();
     json_object_set_new(o, "backend", json_string(id));
     json_object_set_new(o, "usable", json_boolean(status == VYRE_OK));
-    for (uint32_t i = 0; i < count; i++) json_array_append_new(found, device_json(b, &devices[i]));
+    for (uint32_t i = 0; i < count && i < NUMBERED_MOST; i++)
+      json_array_append_new(found, device_json(b, id_of(b, devices, i), &devices[i]));
     json_object_set_new(o, "devices", found);
     if (status != VYRE_OK) json_object_set_new(o, "error", cli_error_json(&error));
     json_array_append_new(list, o);
@@ -85,17 +94,16 @@ static bool show_backend(const char *id, json_t *list) {
     printf("not usable: %s\n", error.message);
   else
     printf("%u device%s\n", count, count == 1 ? "" : "s");
-  for (uint32_t i = 0; i < count; i++) show_device(b, &devices[i]);
+  for (uint32_t i = 0; i < count && i < NUMBERED_MOST; i++)
+    show_device(b, id_of(b, devices, i), &devices[i]);
   return status == VYRE_OK;
 }
 
 static int show_one(const cli *c, const char *wanted, json_t *list) {
   nearest n = nearest_begin(wanted);
-  for (uint32_t i = 0; i < vyre_backend_count(); i++) {
-    nearest_offer(&n, vyre_backend_name(i));
-    if (strcmp(vyre_backend_name(i), wanted) != 0) continue;
-    return show_backend(wanted, list) ? EXIT_FINE : EXIT_ENVIRONMENT;
-  }
+  if (backend_find(wanted))
+    return show_backend(backend_find(wanted)->id, list) ? EXIT_FINE : EXIT_ENVIRONMENT;
+  for (uint32_t i = 0; i < vyre_backend_count(); i++) nearest_offer(&n, vyre_backend_name(i));
   vyre_error error;
   error_set(&error, VYRE_ERROR_UNSUPPORTED, "there is no backend `%s`. Fix: %s%s%s", wanted,
             n.best ? "did you mean `" : "see `vyre devices`", n.best ? n.best : "",

@@ -68,10 +68,26 @@ bool measure_option(measure *m, const args *a, int letter) {
   }
 }
 
-bool measure_wants(const measure *m, const char *backend) {
-  for (size_t i = 0; i < m->backends.count; i++)
-    if (!strcmp(m->backends.at[i], backend)) return true;
-  return !m->backends.count;
+static uint32_t add_once(const char **ids, uint32_t count, const char *id) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!strcmp(ids[i], id)) return count;
+  ids[count] = id;
+  return count + 1;
+}
+
+uint32_t measure_ids(const measure *m, bool with_others, const char **out) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < m->backends.count && count < MEASURE_BACKENDS; i++)
+    count = add_once(out, count, backend_find(m->backends.at[i])->id);
+  for (uint32_t i = 0; !m->backends.count && vyre_backend_name(i) && count < MEASURE_BACKENDS;
+       i++) {
+    const char *id = vyre_backend_name(i);
+    if (!with_others && !backend_is_contender(id)) continue;
+    uint32_t found = backend_device_ids(id, out + count, MEASURE_BACKENDS - count, NULL);
+    if (!found) out[count++] = id; // it says itself why it cannot be used
+    count += found;
+  }
+  return count;
 }
 
 // ---- inputs and answer --------------------------------------------------------------------------

@@ -63,8 +63,12 @@ vyre_status measure_load(measure *m, vyre_error *error);
 vyre_status measure_begin(measure *m, vyre_error *error);
 void measure_end(measure *m);
 
-// Whether the backend was asked for, or none was.
-bool measure_wants(const measure *m, const char *backend);
+enum { MEASURE_BACKENDS = 24 };
+
+// The ids of what is to be measured, up to MEASURE_BACKENDS: the backends that were named; without
+// any, all contenders with each of their devices, `with_others` also the oracle and peers. Drivers
+// are opened.
+uint32_t measure_ids(const measure *m, bool with_others, const char **out);
 // Compiles the program as the runtime's best variants are.
 vyre_status measure_compile(const measure *m, const char *backend, vyre_executable **out,
                             vyre_error *error);

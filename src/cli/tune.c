@@ -113,6 +113,7 @@ static vyre_status tune_backend(measure *m, bool again, const char *id, json_t *
   tuned t = {.backend = id, .device = &device};
   (void)sweep_key(m->program.program, &m->inputs, &t.key);
   vyre_status status = vyre_backend_devices(id, &device, 1, &count, error);
+  if (status == VYRE_OK && count > 1) backend_device(id, &device);
   if (status == VYRE_OK && !count && !measure_was_stopped())
     status = error_set(error, VYRE_ERROR_UNSUPPORTED,
                        "backend `%s` has no device. Fix: install "
@@ -139,11 +140,10 @@ static vyre_status tune(measure *m, bool again, vyre_error *error) {
                      vyre_program_name(m->program.program));
   json_t *list = m->cli->json ? json_array() : NULL;
   vyre_status status = VYRE_OK;
-  for (uint32_t i = 0; vyre_backend_name(i) && status == VYRE_OK; i++) {
-    const char *id = vyre_backend_name(i);
-    if (!measure_wants(m, id) || (!m->backends.count && !backend_is_contender(id))) continue;
-    if (!measure_was_stopped()) status = tune_backend(m, again, id, list, &count, error);
-  }
+  const char *ids[MEASURE_BACKENDS];
+  uint32_t wanted = measure_ids(m, false, ids);
+  for (uint32_t i = 0; i < wanted && status == VYRE_OK && !measure_was_stopped(); i++)
+    status = tune_backend(m, again, ids[i], list, &count, error);
   if (status == VYRE_OK && !count)
     status = error_set(error, VYRE_ERROR_UNSUPPORTED,
                        measure_was_stopped()

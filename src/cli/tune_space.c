@@ -455,13 +455,13 @@ static void end_tuning(tuning *t) {
 static vyre_status tune_all(const tune_space_request *r, const space *s, json_t *list,
                             uint32_t *count, vyre_error *error) {
   vyre_status status = VYRE_OK;
-  for (uint32_t i = 0; vyre_backend_name(i) && status == VYRE_OK; i++) {
-    tuning t = {.request = r, .space = s, .backend = vyre_backend_name(i)};
+  const char *ids[MEASURE_BACKENDS];
+  uint32_t wanted = measure_ids(r->m, false, ids);
+  for (uint32_t i = 0; i < wanted && status == VYRE_OK && !measure_was_stopped(); i++) {
+    tuning t = {.request = r, .space = s, .backend = ids[i]};
     uint32_t devices = 0;
-    bool is_wanted =
-        measure_wants(r->m, t.backend) && (r->m->backends.count || backend_is_contender(t.backend));
-    if (!is_wanted || measure_was_stopped()) continue;
     status = vyre_backend_devices(t.backend, &t.device, 1, &devices, error);
+    if (status == VYRE_OK && devices > 1) backend_device(t.backend, &t.device);
     if (!r->m->backends.count && (status != VYRE_OK || !devices)) {
       status = VYRE_OK;
       continue;

@@ -21,7 +21,7 @@ typedef struct remembered { // of a route entry, copied: the table may change
 static bool has_backend(void *context, const char *backend) {
   const vyre_runtime *rt = context;
   uint32_t count = 0;
-  return strcmp(backend, rt->without) && backend_find(backend) &&
+  return !backend_is_of(backend, rt->without) && backend_find(backend) &&
          vyre_backend_devices(backend, NULL, 0, &count, NULL) == VYRE_OK && count;
 }
 
@@ -69,10 +69,11 @@ static void ask_routes(vyre_kernel *k, plan *p, remembered *out) {
   pthread_mutex_unlock(&rt->files);
 }
 
-// A variant's name begins with its backend's; a line written by hand may have just that.
+// A variant's name begins with its backend's; a line written by hand may have just that. Those of a
+// driver's further devices are of the driver, too.
 static bool is_of_backend(const char *variant, const char *backend) {
   size_t size = strlen(backend);
-  return !strncmp(variant, backend, size) && (!variant[size] || variant[size] == ' ');
+  return !strncmp(variant, backend, size) && strchr(": ", variant[size]);
 }
 
 bool begin_is_routed(const plan *p, const char *backend) {
@@ -149,7 +150,8 @@ static bool is_hopeful(const store_latency_row *r, double usual_ns) {
 
 bool begin_has_hope(const vyre_kernel *k, const plan *p, const char *backend, double usual_ns) {
   for (uint32_t i = 0; backend && i < p->figure_count; i++)
-    if (!strcmp(p->figures[i].backend, backend) && p->figures[i].ns < usual_ns * HOPE) return true;
+    if (is_of_backend(p->figures[i].backend, backend) && p->figures[i].ns < usual_ns * HOPE)
+      return true;
   for (uint32_t i = 0; i < k->prior_count; i++) {
     const store_latency_row *r = &k->priors[i];
     if (!is_of_bucket(r, p) || (backend && !is_of_backend(r->variant, backend))) continue;
@@ -194,7 +196,7 @@ static bool can_be_tried(const vyre_kernel *k, const store_latency_row *r) {
   variant_name name;
   if (!variant_name_parse(r->variant, backend, &name) || name.constants) return false;
   if (rt->backend[0] && strcmp(backend, rt->backend)) return false;
-  if (!strcmp(backend, rt->without) || !backend_find(backend)) return false;
+  if (backend_is_of(backend, rt->without) || !backend_find(backend)) return false;
   if (!backend_is_contender(backend)) return false;
   runtime_adapter(backend, adapter);
   return !strcmp(adapter, r->device);

@@ -320,7 +320,7 @@ static vyre_status make(vyre_kernel *k, code *c, const code_request *request, co
   optimize_result optimized = {0};
   vyre_status status = find_program(k, request, &c->program, error);
   if (status != VYRE_OK) return status;
-  if (!strcmp(request->backend, k->runtime->without))
+  if (backend_is_of(request->backend, k->runtime->without))
     return error_set(error, VYRE_ERROR_UNSUPPORTED,
                      "the runtime is to work without `%s`. Fix: none is needed", request->backend);
   // Whoever chose the backend gets it; otherwise one that failed what the program needs is out.

@@ -9,6 +9,7 @@
 // answer.
 #include "runtime/learn.h"
 
+#include "backend/numbered.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "ir/limits.h"
@@ -124,24 +125,28 @@ static bool add_led(learn_job *j) {
   return v != NULL;
 }
 
-// All of them, or those that were decided for or fast before.
+static bool is_known(const learn_job *j, const char *id) {
+  return begin_is_routed(j->plan, id) || begin_has_hope(j->kernel, j->plan, id, j->usual_ns);
+}
+
+// All of them, or those that were decided for or fast before: that is asked before a driver is
+// opened, and then for each of its devices, which are contenders of their own.
 static void add_backends(learn_job *j, const char *usual, bool only_known) {
   vyre_runtime *rt = j->kernel->runtime;
   for (uint32_t i = 0; vyre_backend_name(i); i++) {
-    const char *id = vyre_backend_name(i);
+    const char *id = vyre_backend_name(i), *ids[NUMBERED_MOST];
     // The interpreter is the oracle, not a contender, unless somebody says so.
     bool is_routed = begin_is_routed(j->plan, id);
     if ((!backend_is_contender(id) && !is_routed) || !strcmp(id, usual)) continue;
-    if (!strcmp(id, rt->without)) continue;
-    if (only_known && !is_routed && !begin_has_hope(j->kernel, j->plan, id, j->usual_ns)) continue;
+    if (backend_is_of(id, rt->without) || (only_known && !is_known(j, id))) continue;
     vyre_error error = {0};
-    uint32_t count = 0;
     uint64_t start = clock_thread_cpu_ns();
-    vyre_status status = vyre_backend_devices(id, NULL, 0, &count, &error);
-    if (status == VYRE_OK && count)
-      add_code(j, id, PASSES_RELEASE);
-    else
+    uint32_t count = backend_device_ids(id, ids, NUMBERED_MOST, &error);
+    if (!count)
       note_failure(j, &(code_request){.backend = id}, VYRE_ERROR_UNSUPPORTED, error.message);
+    for (uint32_t k = 0; k < count; k++)
+      if (!backend_is_of(ids[k], rt->without) && (!only_known || is_known(j, ids[k])))
+        add_code(j, ids[k], PASSES_RELEASE);
     runtime_note_compile_cost(rt, clock_thread_cpu_ns() - start);
   }
 }
@@ -264,7 +269,7 @@ static void time_copies(learn_job *j) {
     const backend *b = executable_backend(v->code->executable);
     if (j->trials[i].rejected || !j->trials[i].sample_count) continue;
     uint64_t with_copies = j->trials[i].median_ns, resident = with_copies;
-    bool is_apart = b->keeps_memory && b->keeps_memory();
+    bool is_apart = b->keeps_memory && b->keeps_memory(b);
     if (is_apart) resident = time_resident(j, v);
     bool is_known = resident && resident < with_copies;
     pthread_mutex_lock(&j->kernel->lock);

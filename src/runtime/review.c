@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/review.h"
 
+#include "backend/numbered.h"
 #include "base/clock.h"
 #include "base/format.h"
 #include "policy/hope.h"
@@ -273,15 +274,17 @@ static void look_for_code(vyre_kernel *k, plan *p) {
   if (!is_time || !first) return;
   uint64_t start = clock_thread_cpu_ns();
   for (uint32_t i = 0; vyre_backend_name(i); i++) {
-    const char *id = vyre_backend_name(i);
+    const char *id = vyre_backend_name(i), *ids[NUMBERED_MOST];
     code *found;
-    uint32_t count = 0;
-    if (!strcmp(id, first->backend) || !strcmp(id, rt->without) || !backend_is_contender(id))
-      continue;
-    if (vyre_backend_devices(id, NULL, 0, &count, NULL) != VYRE_OK || !count) continue;
-    code_request request = {
-        .backend = id, .tier = VYRE_TIER_FULL, .passes = PASSES_RELEASE, .only_cached = true};
-    (void)code_make(k, &request, &found, NULL);
+    if (!strcmp(id, first->backend) || !backend_is_contender(id)) continue;
+    if (backend_is_of(id, rt->without)) continue;
+    uint32_t count = backend_device_ids(id, ids, NUMBERED_MOST, NULL);
+    for (uint32_t n = 0; n < count; n++) {
+      if (backend_is_of(ids[n], rt->without)) continue;
+      code_request request = {
+          .backend = ids[n], .tier = VYRE_TIER_FULL, .passes = PASSES_RELEASE, .only_cached = true};
+      (void)code_make(k, &request, &found, NULL);
+    }
   }
   pthread_mutex_lock(&k->lock);
   p->learned_ns += clock_thread_cpu_ns() - start;

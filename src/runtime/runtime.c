@@ -68,10 +68,8 @@ note_sink runtime_notes(vyre_runtime *rt) {
 
 void runtime_adapter(const char *backend, char out[128]) {
   vyre_device device;
-  uint32_t count = 0;
   out[0] = 0;
-  if (vyre_backend_devices(backend, &device, 1, &count, NULL) == VYRE_OK && count)
-    snprintf(out, 128, "%s", device.adapter);
+  if (backend_device(backend, &device)) snprintf(out, 128, "%s", device.adapter);
 }
 
 // A file that cannot be read costs what was learned, not the work.
@@ -148,14 +146,16 @@ vyre_status vyre_runtime_new(const vyre_runtime_options *options, vyre_runtime *
   *out = NULL;
   vyre_runtime_options defaults = {0};
   if (!options) options = &defaults;
-  if (options->backend && !backend_find(options->backend))
-    return backend_unknown(options->backend, error);
+  const backend *chosen = options->backend ? backend_find(options->backend) : NULL;
+  const backend *left_out = options->without ? backend_find(options->without) : NULL;
+  if (options->backend && !chosen) return backend_unknown(options->backend, error);
   vyre_runtime *rt = calloc(1, sizeof *rt);
   if (!rt) return error_out_of_memory(error);
   rt->options = *options;
   rt->generation = fork_generation();
-  if (options->backend) snprintf(rt->backend, sizeof rt->backend, "%s", options->backend);
-  if (options->without) snprintf(rt->without, sizeof rt->without, "%s", options->without);
+  if (chosen) snprintf(rt->backend, sizeof rt->backend, "%s", chosen->id);
+  if (options->without)
+    snprintf(rt->without, sizeof rt->without, "%s", left_out ? left_out->id : options->without);
   rt->options.backend = rt->options.without = NULL; // the copies are what counts
   rt->begun_ns = rt->flushed_ns = clock_now_ns();
   rt->has_met_devices = !options->no_learning && acquaint_has_met_any();

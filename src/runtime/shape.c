@@ -57,13 +57,11 @@ bool shape_choose(vyre_kernel *k, plan *p, const shape_request *r, uint32_t shap
                   trial_candidate *tried) {
   vyre_runtime *rt = k->runtime;
   vyre_device device;
-  uint32_t devices = 0;
   tune_key key;
   bool is_found = false;
   *tried = (trial_candidate){0};
   if (!sweep_key(r->code->program, r->inputs, &key)) return false;
-  if (vyre_backend_devices(r->code->backend, &device, 1, &devices, NULL) != VYRE_OK || !devices)
-    return false;
+  if (!backend_device(r->code->backend, &device)) return false;
   note_sink notes = runtime_notes(rt);
   choosing c = {.kernel = k,
                 .plan = p,

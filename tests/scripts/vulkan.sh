@@ -74,6 +74,28 @@ if command -v ldd >/dev/null; then
   ldd "$VYRE_BUILD/vyre" | grep -qi vulkan && complain "vyre is linked with the Vulkan loader"
 fi
 
+# Two devices: lavapipe's driver twice. Each is listed, chosen by number and by name, compared and
+# measured on its own.
+driver=$(find /usr/share/vulkan/icd.d /etc/vulkan/icd.d -name 'lvp_icd*.json' 2>/dev/null | head -n 1)
+if [ -n "$driver" ]; then
+  cp "$driver" "$work/first.json"
+  cp "$driver" "$work/second.json"
+  both="$work/first.json:$work/second.json"
+  said=$(VK_DRIVER_FILES=$both VK_ICD_FILENAMES=$both "$VYRE_BUILD/vyre" devices vulkan --json 2>&1)
+  name=$(grep -o '"vulkan-[^"]*-n2"' <<<"$said" | tr -d '"')
+  [[ $said == *'"vulkan:2"'* && -n $name ]] || complain "two devices: $said"
+  for id in vulkan vulkan:1 vulkan:2 "vulkan:$name"; do
+    VK_DRIVER_FILES=$both VK_ICD_FILENAMES=$both "$VYRE_BUILD/vyre" run examples/saxpy.vyre a=2 \
+      x=iota:9 y=ones:9 --print y --backend "$id" 2>&1 | grep -q 17 || complain "$id does not run"
+  done
+  said=$(VK_DRIVER_FILES=$both VK_ICD_FILENAMES=$both "$VYRE_BUILD/vyre" certify examples/saxpy.vyre \
+    a=2 x=iota:999 y=ones:999 2>&1)
+  [[ $said == *"vulkan "* && $said == *"vulkan:2 "* ]] || complain "not both are measured: $said"
+  said=$(VK_DRIVER_FILES=$both VK_ICD_FILENAMES=$both "$VYRE_BUILD/vyre" run examples/saxpy.vyre a=2 \
+    x=iota:9 y=ones:9 --backend vulkan:3 2>&1) && complain "a third device runs"
+  [[ $said == *"2 devices"*Fix:* ]] || complain "a third device: $said"
+fi
+
 # The validation layer writes what it finds to a file. Sanitizers do not go with it.
 layer=$(find /usr/share/vulkan /etc/vulkan -name VkLayer_khronos_validation.json 2>/dev/null | head -n 1)
 if [ -n "$layer" ] && "$VYRE_BUILD/vyre" devices vulkan >/dev/null 2>&1 &&

@@ -33,7 +33,8 @@ static bool fetch_fails;
 static pthread_t foreground;
 static atomic_uint timed_there; // dispatches of the background on the device's own memory
 
-static bool keeps_memory(void) {
+static bool keeps_memory(const backend *self) {
+  (void)self;
   return true;
 }
 

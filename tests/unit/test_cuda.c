@@ -187,7 +187,7 @@ static void test_huge_grids_are_not_listed(void **state) {
 
 static void test_handles_stay_on_the_device(void **state) {
   (void)state;
-  assert_true(backend_find("cuda")->keeps_memory());
+  assert_true(backend_find("cuda")->keeps_memory(backend_find("cuda")));
   device_keeps_handles("cuda", true);
 }
 

@@ -265,7 +265,7 @@ static void test_handles_stay_on_a_device(void **state) {
     device->is_in_place = !own && was.is_in_place;
     device->shares_memory = own < 2 && was.shares_memory;
     bool is_kept = !device->is_in_place;
-    assert_int_equal(backend_find("vulkan")->keeps_memory(), is_kept);
+    assert_int_equal(backend_find("vulkan")->keeps_memory(backend_find("vulkan")), is_kept);
     device_keeps_handles("vulkan", is_kept);
   }
   device->is_in_place = was.is_in_place;

@@ -297,6 +297,7 @@ static vyre_status cuda_dispatch(void *state, const launch *l, vyre_report *repo
 
 const backend cuda_backend = {
     .id = "cuda",
+    .has_devices = true,
     .summary = "CUDA devices: GPUs of NVIDIA, once they agree with the reference",
     .forms = cuda_forms,
     .probe = cuda_probe,

@@ -2,6 +2,7 @@
 #include "backend/cuda/residency.h"
 
 #include "backend/cuda/cuda.h"
+#include "backend/numbered.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@ typedef struct cuda_resident {
   cuda_memory memory;
 } cuda_resident;
 
-bool cuda_keeps_memory(void) {
-  return cuda_device_find(NULL, NULL) != NULL;
+bool cuda_keeps_memory(const backend *self) {
+  return cuda_device_find(numbered_adapter(self), NULL) != NULL;
 }
 
 // In a child of fork() the driver is the parent's: what it holds is left to it.
@@ -56,7 +57,7 @@ vyre_status cuda_fetch(vyre_buffer *r, vyre_error *error) {
 
 // ---- placing ------------------------------------------------------------------------------------
 
-static cu_result make_resident(cuda_device *d, vyre_buffer *r) {
+static cu_result make_resident(cuda_device *d, const backend *self, vyre_buffer *r) {
   cuda_resident *o = calloc(1, sizeof *o);
   if (!o) return CU_ERROR_OUT_OF_MEMORY;
   o->device = d;
@@ -66,15 +67,15 @@ static cu_result make_resident(cuda_device *d, vyre_buffer *r) {
     return code;
   }
   r->device = o;
-  r->backend = &cuda_backend;
+  r->backend = self;
   return CU_SUCCESS;
 }
 
 // With the resident's lock held, and the host current where no device of ours is.
-static cu_result place(cuda_device *d, cu_stream stream, vyre_buffer *r) {
+static cu_result place(cuda_device *d, const backend *self, cu_stream stream, vyre_buffer *r) {
   cuda_resident *o = r->device;
   cu_result code = CU_SUCCESS;
-  bool is_ours = r->backend == &cuda_backend;
+  bool is_ours = r->backend == self;
   if (is_ours && o->device != d && !r->is_host_current) {
     code = fetch(r);
     if (code != CU_SUCCESS) return code;
@@ -85,7 +86,7 @@ static cu_result place(cuda_device *d, cu_stream stream, vyre_buffer *r) {
     r->backend->drop(r);
     r->is_device_current = false;
   }
-  if (!r->backend) code = make_resident(d, r);
+  if (!r->backend) code = make_resident(d, self, r);
   if (code != CU_SUCCESS || r->is_device_current) return code;
   o = r->device;
   code = d->api.MemcpyHtoDAsync(o->memory.address, r->host, r->size_bytes, stream);
@@ -98,10 +99,10 @@ static cu_result place(cuda_device *d, cu_stream stream, vyre_buffer *r) {
   return CU_SUCCESS;
 }
 
-cu_result cuda_place(cuda_device *d, cu_stream stream, vyre_buffer *r, bool is_written,
-                     cu_address *out) {
+cu_result cuda_place(cuda_device *d, const backend *self, cu_stream stream, vyre_buffer *r,
+                     bool is_written, cu_address *out) {
   pthread_mutex_lock(&r->lock);
-  cu_result code = place(d, stream, r);
+  cu_result code = place(d, self, stream, r);
   if (code == CU_SUCCESS) {
     *out = ((cuda_resident *)r->device)->memory.address;
     if (is_written) r->is_host_current = false;

@@ -8,13 +8,13 @@
 #include "backend/backend.h"
 #include "backend/cuda/memory.h"
 
-bool cuda_keeps_memory(void);
+bool cuda_keeps_memory(const backend *self);
 vyre_status cuda_fetch(vyre_buffer *handle, vyre_error *error);
 void cuda_drop(vyre_buffer *handle);
 
 // Where the buffer is on the device, current; copied there on the stream when it was not. Between
 // cuda_enter and cuda_leave.
-cu_result cuda_place(cuda_device *d, cu_stream stream, vyre_buffer *handle, bool is_written,
-                     cu_address *out);
+cu_result cuda_place(cuda_device *d, const backend *self, cu_stream stream, vyre_buffer *handle,
+                     bool is_written, cu_address *out);
 
 #endif

@@ -171,7 +171,8 @@ static cu_result place(cuda_runner *i, const launch *l, uint32_t b) {
   if (!size) return CU_SUCCESS; // no kernel touches it
   if (declared->is_transient) return place_own(i, b, NULL, size);
   if (!handle) return place_own(i, b, l->buffers[b].data, size);
-  return cuda_place(i->device, i->stream, handle, declared->access != VYRE_READ, &p->address);
+  return cuda_place(i->device, l->owner, i->stream, handle, declared->access != VYRE_READ,
+                    &p->address);
 }
 
 static cu_result place_all(cuda_runner *i, const launch *l) {

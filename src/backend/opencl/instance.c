@@ -153,10 +153,10 @@ static cl_int place_bound(instance *i, instance_buffer *b, vyre_access access, s
 }
 
 // A buffer with a handle stays on a device with memory of its own.
-static cl_int place_handle(instance *i, instance_buffer *b, vyre_access access,
-                           vyre_buffer *handle) {
+static cl_int place_handle(instance *i, instance_buffer *b, const backend *owner,
+                           vyre_access access, vyre_buffer *handle) {
   cl_mem memory;
-  cl_int code = opencl_place(i->device, &opencl_backend, handle, access != VYRE_READ, &memory);
+  cl_int code = opencl_place(i->device, owner, handle, access != VYRE_READ, &memory);
   if (code != CL_SUCCESS) return code;
   release_memory(i->device->cl, b);
   *b = (instance_buffer){.memory = memory, .is_handle = true};
@@ -168,7 +168,7 @@ static cl_int place(instance *i, const launch *l, uint32_t b, size_t size) {
   vyre_buffer *handle = launch_handle(l, b);
   if (declared->is_transient) return place_transient(i, &i->buffers[b], size);
   if (handle && !i->device->shares_memory)
-    return place_handle(i, &i->buffers[b], declared->access, handle);
+    return place_handle(i, &i->buffers[b], l->owner, declared->access, handle);
   if (i->buffers[b].is_handle) release_memory(i->device->cl, &i->buffers[b]);
   return place_bound(i, &i->buffers[b], declared->access, size, l->buffers[b].data);
 }

@@ -273,6 +273,7 @@ static vyre_status opencl_dispatch(void *state, const launch *l, vyre_report *re
 
 const backend opencl_backend = {
     .id = "opencl",
+    .has_devices = true,
     .summary = "OpenCL devices: GPUs, and CPUs through PoCL",
     .is_compared_first = true,
     .forms = opencl_forms,

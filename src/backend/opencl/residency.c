@@ -4,6 +4,7 @@
 // memory there is nothing to keep: the host's memory is used in place.
 #include "backend/opencl/residency.h"
 
+#include "backend/numbered.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -34,8 +35,8 @@ vyre_status opencl_fetch(vyre_buffer *r, vyre_error *error) {
   return opencl_device_error(o->device, error, code, "read a buffer", NULL);
 }
 
-bool opencl_keeps_memory(void) {
-  const opencl_device *d = opencl_device_find(NULL, NULL);
+bool opencl_keeps_memory(const backend *self) {
+  const opencl_device *d = opencl_device_find(numbered_adapter(self), NULL);
   return d && !d->shares_memory;
 }
 

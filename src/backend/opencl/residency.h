@@ -15,6 +15,6 @@ cl_int opencl_place(opencl_device *d, const backend *self, vyre_buffer *r, bool 
 // The backend's fetch, drop and keeps_memory.
 vyre_status opencl_fetch(vyre_buffer *r, vyre_error *error);
 void opencl_drop(vyre_buffer *r);
-bool opencl_keeps_memory(void);
+bool opencl_keeps_memory(const backend *self);
 
 #endif

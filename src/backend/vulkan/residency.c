@@ -4,6 +4,8 @@
 // nothing to keep: the host's memory is used in place.
 #include "backend/vulkan/residency.h"
 
+#include "backend/numbered.h"
+
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -22,8 +24,8 @@ void vulkan_drop(vyre_buffer *r) {
   r->backend = NULL;
 }
 
-bool vulkan_keeps_memory(void) {
-  const vulkan_device *d = vulkan_device_find(NULL, NULL);
+bool vulkan_keeps_memory(const backend *self) {
+  const vulkan_device *d = vulkan_device_find(numbered_adapter(self), NULL);
   return d && !d->is_in_place;
 }
 

@@ -15,6 +15,6 @@ VkResult vulkan_place(vulkan_device *d, const backend *self, vyre_buffer *r, boo
 // The backend's fetch, drop and keeps_memory.
 vyre_status vulkan_fetch(vyre_buffer *r, vyre_error *error);
 void vulkan_drop(vyre_buffer *r);
-bool vulkan_keeps_memory(void);
+bool vulkan_keeps_memory(const backend *self);
 
 #endif

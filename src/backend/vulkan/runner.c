@@ -4,7 +4,6 @@
 #include "backend/pieces.h"
 #include "backend/vulkan/record.h"
 #include "backend/vulkan/residency.h"
-#include "backend/vulkan/vulkan.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "lower/storage.h"
@@ -180,10 +179,10 @@ static VkResult place_bound(runner *i, uint32_t b, void *data, size_t size) {
   return VK_SUCCESS;
 }
 
-static VkResult place_handle(runner *i, uint32_t b, vyre_buffer *handle) {
+static VkResult place_handle(runner *i, const launch *l, uint32_t b, vyre_buffer *handle) {
   vulkan_memory memory;
   bool is_written = i->program->buffers[b].access != VYRE_READ;
-  VkResult code = vulkan_place(i->device, &vulkan_backend, handle, is_written, &memory);
+  VkResult code = vulkan_place(i->device, l->owner, handle, is_written, &memory);
   if (code != VK_SUCCESS) return code;
   runner_place *p = &i->places[b];
   p->buffer = memory.buffer;
@@ -207,7 +206,7 @@ static VkResult place(runner *i, const launch *l, uint32_t b, size_t size) {
     return VK_SUCCESS;
   }
   if (i->program->buffers[b].is_transient) return place_own(i, p, size, false);
-  if (handle && !i->device->is_in_place) return place_handle(i, b, handle);
+  if (handle && !i->device->is_in_place) return place_handle(i, l, b, handle);
   return place_bound(i, b, l->buffers[b].data, size);
 }
 

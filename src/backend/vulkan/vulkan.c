@@ -298,6 +298,7 @@ const backend vulkan_backend = {
     .id = "vulkan",
     .summary = "Vulkan devices: GPUs, and CPUs through lavapipe",
     .forms = vulkan_forms,
+    .has_devices = true,
     .probe = vulkan_probe,
     .describe = vulkan_describe,
     .compile = vulkan_compile,
