@@ -337,7 +337,8 @@ VYRE_API vyre_status vyre_source_each(const char *language, const void *source, 
                                       void *data, vyre_error *error);
 
 /* Tells every mistake of a source (of a text at most 100, of other languages the first of each
- * entry), each with its place and what to do. VYRE_OK when there is none; the error is the first. */
+ * entry), each with its place and what to do. VYRE_OK when there is none; the error is the first.
+ */
 VYRE_API vyre_status vyre_source_check(const char *language, const void *source, size_t size,
                                        const char *name, const vyre_source_options *options,
                                        void (*mistake)(void *data, const vyre_error *mistake),
