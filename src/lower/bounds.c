@@ -6,6 +6,7 @@
 #include "lower/recipe.h"
 #include "lower/storage.h"
 
+#include "analysis/bounds.h"
 #include "ir/limits.h"
 
 static bool is_needed(const lower_target *t) {
@@ -30,10 +31,15 @@ static uint64_t fixed_length(const lowering *l, uint32_t mem, vyre_type element)
   return mem_space(mem) == MEM_SHARED ? l->from->shared[i - l->shared_shift].length : 0;
 }
 
+// By the range of the index, or by the form of both, such as a global id in a buffer that is as
+// long as the grid. The latter only where the grid is looked at by every invocation: drivers run
+// shaders with a grid of 0 and no buffers, to be done with compiling.
 static bool is_inside(const lowering *l, uint64_t length) {
-  if (!length || !l->origin) return false;
-  value_range index = range_of(&l->ranges, l->from->code[l->origin].arg[1]);
-  return range_is_within(index, 0, (int64_t)length - 1);
+  if (!l->origin) return false;
+  const inst *access = &l->from->code[l->origin];
+  if (length && bounds_is_below(&l->ranges, access->arg[1], length)) return true;
+  return l->r && l->r->is_elastic &&
+         bounds_is_inside(l->from, l->r, access->arg[0], access->arg[1]);
 }
 
 // A negative index is a large one as an unsigned number; of 32 bits only where no length is as
