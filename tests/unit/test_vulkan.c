@@ -289,6 +289,71 @@ static void test_large_grids_are_cut(void **state) {
   device->properties.limits = was;
 }
 
+// More pieces than are listed at once, in several command buffers.
+static void test_many_pieces(void **state) {
+  (void)state;
+  VkPhysicalDeviceLimits was = need_device()->properties.limits;
+  for (int k = 0; k < 3; k++) device->properties.limits.maxComputeWorkGroupCount[k] = 1;
+  check_text(
+      "program p()\nbuffer y: u32[9000] readwrite\ntransient t: u32[9000]\n"
+      "region r grid(9000) workgroup(1) { t[global_id.x] = t[global_id.x] + global_id.x }\n"
+      "region s grid(3, 2) workgroup(1, 1) { y[global_id.x] = t[8999 - global_id.y] }\n"
+      "region u grid(9000) workgroup(2) { y[global_id.x] = y[global_id.x] + t[global_id.x] }\n",
+      9000);
+  device->properties.limits = was;
+}
+
+// A chain of transient buffers, of which two at a time are needed, has the memory of two or three,
+// and each begins with zeros although another was there before. One is not used at all, one only by
+// a region without invocations, one is larger than what was in its place, and one is used again.
+static void test_transients_share_memory(void **state) {
+  (void)state;
+  need_device();
+  strbuf text = {0};
+  enum { LENGTH = 1 << 16, CHAIN = 12 };
+  strbuf_printf(&text, "program p(none: u32)\nbuffer y: u32[] readwrite\n");
+  for (int k = 0; k < CHAIN; k++)
+    strbuf_printf(&text, "transient t%d: u32[%d]\n", k, LENGTH + (k == 7 ? 4096 : -k));
+  strbuf_printf(&text, "transient unused: u32[%d]\ntransient rare: u32[%d]\n", LENGTH, LENGTH);
+  strbuf_printf(
+      &text, "region first grid(%d) { t0[global_id.x] = t0[global_id.x] + global_id.x }\n", LENGTH);
+  for (int k = 1; k < CHAIN; k++)
+    strbuf_printf(&text,
+                  "region r%d grid(%d) {\n  let i = global_id.x\n"
+                  "  t%d[i] = t%d[i] + t%d[i] * 3 + %d\n}\n",
+                  k, LENGTH - k, k, k, k - 1, k);
+  strbuf_printf(&text, "region never grid(none) { rare[global_id.x] = 1 }\n");
+  strbuf_printf(&text,
+                "region last grid(len(y)) {\n  let i = global_id.x\n"
+                "  y[i] = y[i] + t%d[i] + t%d[%d - i]\n}\n",
+                CHAIN - 1, CHAIN - 1, LENGTH - 40);
+  strbuf_putc(&text, 0);
+  vyre_program *p = parse(text.at);
+  vyre_executable *e;
+  vyre_compile_options plain = {.optimize = VYRE_OPTIMIZE_NONE};
+  uint32_t x[2][999];
+  for (uint32_t i = 0; i < 999; i++) x[0][i] = x[1][i] = i * 7;
+  vyre_scalar none = {.type = VYRE_U32};
+  VkDeviceSize before = device->taken_bytes, taken = 0;
+  for (int k = 0; k < 3; k++) { // ref, and twice the device: its memory is dirty by then
+    vyre_span span = {x[k > 0], sizeof x[0]};
+    vyre_dispatch_args args = {
+        .params = &none, .param_count = 1, .buffers = &span, .buffer_count = 1};
+    if (k < 2) assert_int_equal(vyre_compile(p, k ? "vulkan" : "ref", &plain, &e, NULL), VYRE_OK);
+    if (k == 2)
+      for (uint32_t i = 0; i < 999; i++) x[1][i] = i * 7;
+    assert_int_equal(vyre_dispatch(e, &args, NULL, NULL), VYRE_OK);
+    if (k) assert_memory_equal(x[1], x[0], sizeof x[0]);
+    taken = device->taken_bytes;
+    if (k != 1) vyre_executable_release(e);
+  }
+  assert_true(taken - before > 2 * 4 * (LENGTH - CHAIN));
+  assert_true(taken - before < 4 * 4 * (VkDeviceSize)LENGTH);
+  assert_int_equal(device->taken_bytes, before);
+  vyre_program_release(p);
+  strbuf_fini(&text);
+}
+
 // Many parameters do not fit what is pushed.
 static void test_many_facts_go_through_a_uniform_buffer(void **state) {
   (void)state;
@@ -441,6 +506,8 @@ int main(void) {
       cmocka_unit_test(test_device_with_memory_of_its_own),
       cmocka_unit_test(test_handles_stay_on_a_device),
       cmocka_unit_test(test_large_grids_are_cut),
+      cmocka_unit_test(test_many_pieces),
+      cmocka_unit_test(test_transients_share_memory),
       cmocka_unit_test(test_many_facts_go_through_a_uniform_buffer),
       cmocka_unit_test(test_poor_device),
       cmocka_unit_test(test_what_is_declined),

@@ -38,6 +38,7 @@ typedef struct vulkan_device {
   pthread_mutex_t memory_lock;
   vulkan_block *blocks;
   atomic_ullong allocations; // calls of vkAllocateMemory so far
+  VkDeviceSize taken_bytes;  // of the blocks, that are in use
   pthread_mutex_t probe_lock;
   bool is_probed;
   uint32_t claims; // what the probe found, see probe.c

@@ -116,6 +116,7 @@ VkResult vulkan_memory_take(vulkan_device *d, memory_kind kind, VkDeviceSize siz
     code = make_block(d, type, is_mapped, size, &b);
     if (code == VK_SUCCESS) take_from(b, size, out);
   }
+  d->taken_bytes += out->size;
   pthread_mutex_unlock(&d->memory_lock);
   return code;
 }
@@ -165,6 +166,7 @@ static void drop_idle(vulkan_device *d, const vulkan_block *given) {
 void vulkan_memory_give(vulkan_device *d, vulkan_memory *m) {
   if (!m->block) return;
   pthread_mutex_lock(&d->memory_lock);
+  d->taken_bytes -= m->size;
   if (give_to(m->block, m->offset, m->size)) drop_idle(d, m->block);
   pthread_mutex_unlock(&d->memory_lock);
   *m = (vulkan_memory){0};

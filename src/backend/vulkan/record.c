@@ -73,18 +73,20 @@ static bool make_plan(runner *i, const launch *l, const record_batch *batch) {
                         p->offset,
                         p->size,
                         p->is_copied,
+                        p->first,
                         is_staged ? p->staging.serial : 0,
                         is_staged ? p->staging.offset : 0};
     ok &= add_words(i, bound, sizeof bound);
   }
   uint64_t uniform[] = {i->uniform.serial, i->uniform.offset};
   ok &= add_words(i, uniform, sizeof uniform);
-  for (size_t n = batch->first; n < batch->end; n++) {
+  for (size_t n = 0; n < i->steps.count; n++) {
     const runner_step *s = &i->steps.at[n];
     const vulkan_shader *shader = &i->build->source.shaders[s->region];
     uint64_t pipeline = (uint64_t)(uintptr_t)i->shapes[s->region].pipeline;
     ok &= add_words(i, &pipeline, sizeof pipeline);
-    ok &= add_words(i, &s->region, sizeof s->region);
+    uint32_t part[] = {s->region, s->begins};
+    ok &= add_words(i, part, sizeof part);
     ok &= add_words(i, s->groups, sizeof s->groups);
     ok &= add_words(i, &s->uniform, sizeof s->uniform);
     for (uint32_t k = 0; k < shader->fact_count && !shader->has_uniform; k++) {
@@ -153,7 +155,18 @@ static void barrier(recording *c, VkPipelineStageFlags from, VkAccessFlags writt
 
 static const VkAccessFlags shader_access = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
 
-// What a launch begins with: copies to the device, transient buffers cleared.
+// Whether the memory of a transient buffer was another's before.
+static bool is_shared(const runner *i, uint32_t b) {
+  for (uint32_t k = 0; k < i->program->buffer_count; k++) {
+    const runner_place *p = &i->places[k];
+    if (k == b || !i->program->buffers[k].is_transient || p->is_empty) continue;
+    if (p->slot == i->places[b].slot && p->first < i->places[b].first) return true;
+  }
+  return false;
+}
+
+// What a launch begins with: copies to the device, and the transient buffers cleared that are the
+// first in their memory.
 static void put_beginning(recording *c) {
   const runner *i = c->i;
   bool has_transfer = false;
@@ -164,7 +177,7 @@ static void put_beginning(recording *c) {
       c->vk->CmdCopyBuffer(i->recording, p->staging.buffer, p->own.buffer, 1, &copy);
       has_transfer = true;
     }
-    if (i->program->buffers[b].is_transient && !p->is_empty) {
+    if (i->program->buffers[b].is_transient && !p->is_empty && !is_shared(i, b)) {
       c->vk->CmdFillBuffer(i->recording, p->buffer, p->offset, p->size, 0);
       has_transfer = true;
     }
@@ -217,8 +230,33 @@ static void put_timestamp(recording *c) {
     c->vk->CmdWriteTimestamp(c->i->recording, stage, c->i->queries, (uint32_t)c->i->marks.count);
 }
 
-static void begin_region(recording *c, uint32_t r) {
+// Clears the transient buffers that begin with a region, where others were in their memory before.
+// All that ran is waited for.
+static void clear_shared(recording *c, uint32_t r) {
+  const runner *i = c->i;
+  bool has_transfer = false;
+  for (uint32_t b = 0; b < i->program->buffer_count; b++) {
+    const runner_place *p = &i->places[b];
+    if (!i->program->buffers[b].is_transient || p->is_empty || p->first != r) continue;
+    if (!is_shared(i, b)) continue;
+    if (!has_transfer)
+      barrier(c, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+              VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+    has_transfer = true;
+    c->vk->CmdFillBuffer(i->recording, p->buffer, p->offset, p->size, 0);
+  }
+  if (!has_transfer) return;
+  barrier(c, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+          VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+          VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+  memset(c->is_written, 0, sizeof c->is_written);
+  memset(c->is_read, 0, sizeof c->is_read);
+}
+
+static void begin_region(recording *c, const runner_step *step) {
+  uint32_t r = step->region;
   const vulkan_shader *s = &c->i->build->source.shaders[r];
+  if (step->begins) clear_shared(c, r);
   if (must_wait(c, s)) {
     barrier(c, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
@@ -245,13 +283,13 @@ static void put_step(recording *c, const launch *l, const runner_step *step, boo
   c->vk->CmdDispatch(i->recording, step->groups[0], step->groups[1], step->groups[2]);
 }
 
-static bool put_steps(recording *c, const launch *l, const record_batch *batch) {
+static bool put_steps(recording *c, const launch *l) {
   runner *i = c->i;
-  for (size_t n = batch->first; n < batch->end; n++) {
+  for (size_t n = 0; n < i->steps.count; n++) {
     const runner_step *s = &i->steps.at[n];
-    bool is_first = n == batch->first || s[-1].region != s->region;
-    bool is_last = n + 1 == batch->end || s[1].region != s->region;
-    if (is_first) begin_region(c, s->region);
+    bool is_first = !n || s[-1].region != s->region;
+    bool is_last = n + 1 == i->steps.count || s[1].region != s->region;
+    if (is_first) begin_region(c, s);
     put_step(c, l, s, is_first);
     if (!is_last) continue;
     if (!vec_push(&i->marks, s->region)) return false;
@@ -265,8 +303,8 @@ VkResult record_commands(runner *i, const launch *l, const record_batch *batch) 
   if (is_recorded(i)) return VK_SUCCESS;
   i->recorded.count = 0;
   recording c = {.i = i, .vk = &i->device->vk};
-  for (size_t n = batch->first; n < batch->end; n++)
-    if (n == batch->first || i->steps.at[n - 1].region != i->steps.at[n].region)
+  for (size_t n = 0; n < i->steps.count; n++)
+    if (!n || i->steps.at[n - 1].region != i->steps.at[n].region)
       bind_region(i, i->steps.at[n].region, batch->is_dry);
   VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
   VkResult code = c.vk->BeginCommandBuffer(i->recording, &begin);
@@ -276,7 +314,7 @@ VkResult record_commands(runner *i, const launch *l, const record_batch *batch) 
     c.vk->CmdResetQueryPool(i->recording, i->queries, 0, i->program->region_count + 1);
   if (batch->begins) put_beginning(&c);
   put_timestamp(&c);
-  bool ok = put_steps(&c, l, batch);
+  bool ok = put_steps(&c, l);
   if (batch->ends) put_end(&c);
   // For the host, and for what is submitted next.
   barrier(&c, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,

@@ -10,8 +10,8 @@
 // In a runner's flags: what stands for a buffer without elements.
 enum { RECORD_NONE_OFFSET = 256, RECORD_NONE_BYTES = 256 };
 
+// The runner's steps, and what is around them.
 typedef struct record_batch {
-  size_t first, end; // of the steps
   bool begins, ends; // with what comes before the first step, and behind the last
   bool is_dry;       // nothing is bound: all buffers are empty, all facts 0
 } record_batch;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/vulkan/runner.h"
 
-#include "backend/pieces.h"
 #include "backend/vulkan/record.h"
 #include "backend/vulkan/residency.h"
 #include "base/clock.h"
@@ -19,6 +18,9 @@ enum { FLAGS_BYTES = RECORD_NONE_OFFSET + RECORD_NONE_BYTES };
 // What is submitted at once under a time limit. A device that was told to stop still goes through
 // the invocations of what was submitted, each of which takes about a nanosecond to leave.
 #define PIECE_INVOCATIONS ((uint64_t)1 << 22)
+
+// Steps of a batch: a command buffer for each is a few bytes, all pieces of a large grid are not.
+enum { STEPS_AT_ONCE = 4096 };
 
 // ---- life ---------------------------------------------------------------------------------------
 
@@ -111,6 +113,8 @@ void runner_free(runner *i) {
     empty_place(d, &i->places[b]);
   vulkan_memory_give(d, &i->flags);
   vulkan_memory_give(d, &i->uniform);
+  for (size_t k = 0; k < i->slots.count; k++) vulkan_memory_give(d, &i->slots.at[k].memory);
+  vec_free(&i->slots);
   vec_free(&i->steps);
   vec_free(&i->marks);
   vec_free(&i->plan);
@@ -193,11 +197,32 @@ static VkResult place_handle(runner *i, const launch *l, uint32_t b, vyre_buffer
   return VK_SUCCESS;
 }
 
+// The regions of the launch between which a buffer has to keep what is in it; false when none uses
+// it.
+static bool find_lifetime(const runner *i, const launch *l, uint32_t b, uint32_t *first,
+                          uint32_t *last) {
+  bool is_used = false;
+  for (uint32_t r = 0; r < i->program->region_count; r++) {
+    const vulkan_shader *s = &i->build->source.shaders[r];
+    for (uint32_t k = 0; k < s->use_count && l->regions[r].invocations; k++) {
+      if (s->uses[k].buffer != b) continue;
+      if (!is_used) *first = r;
+      *last = r;
+      is_used = true;
+    }
+  }
+  return is_used;
+}
+
+// Transient buffers that no region of the launch uses are as empty ones.
 static VkResult place(runner *i, const launch *l, uint32_t b, size_t size) {
   vyre_buffer *handle = launch_handle(l, b);
   runner_place *p = &i->places[b];
-  p->is_empty = !size;
-  if (!size) {
+  bool is_transient = i->program->buffers[b].is_transient;
+  uint32_t last;
+  p->is_empty = !size || (is_transient && !find_lifetime(i, l, b, &p->first, &last));
+  if (is_transient && !p->is_empty) return VK_SUCCESS; // see place_transients
+  if (p->is_empty) {
     p->buffer = i->flags.buffer;
     p->offset = i->flags.offset + RECORD_NONE_OFFSET;
     p->serial = i->flags.serial;
@@ -205,9 +230,62 @@ static VkResult place(runner *i, const launch *l, uint32_t b, size_t size) {
     p->is_copied = false;
     return VK_SUCCESS;
   }
-  if (i->program->buffers[b].is_transient) return place_own(i, p, size, false);
   if (handle && !i->device->is_in_place) return place_handle(i, l, b, handle);
   return place_bound(i, b, l->buffers[b].data, size);
+}
+
+// ---- transient buffers --------------------------------------------------------------------------
+
+// A slot that is free again, one of the right size before others; a new one where there is none.
+static runner_slot *choose_slot(runner *i, uint32_t count, uint32_t first, VkDeviceSize size) {
+  runner_slot *best = NULL;
+  for (uint32_t k = 0; k < count; k++) {
+    runner_slot *s = &i->slots.at[k];
+    if (s->last >= first) continue;
+    bool fits = s->size >= size;
+    if (!best || (fits ? best->size < size || s->size < best->size
+                       : best->size < size && s->size > best->size))
+      best = s;
+  }
+  if (best) return best;
+  if (count == i->slots.count && !vec_push(&i->slots, (runner_slot){0})) return NULL;
+  best = &i->slots.at[count];
+  best->size = 0;
+  return best;
+}
+
+// Buffers whose lifetimes do not meet share memory. In the order of their beginnings, so that what
+// is free stays free.
+static VkResult place_transients(runner *i, const launch *l) {
+  const vyre_program *p = i->program;
+  uint32_t count = 0, last = 0;
+  for (uint32_t r = 0; r < p->region_count; r++)
+    for (uint32_t b = 0; b < p->buffer_count; b++) {
+      runner_place *place = &i->places[b];
+      if (!p->buffers[b].is_transient || place->is_empty) continue;
+      if (!find_lifetime(i, l, b, &place->first, &last) || place->first != r) continue;
+      VkDeviceSize size = padded(bytes_of(i, l, b));
+      runner_slot *slot = choose_slot(i, count, r, size);
+      if (!slot) return VK_ERROR_OUT_OF_HOST_MEMORY;
+      place->slot = (uint32_t)(slot - i->slots.at);
+      if (place->slot == count) count++;
+      slot->last = last;
+      if (slot->size < size) slot->size = size;
+      place->size = size;
+    }
+  VkResult code = VK_SUCCESS;
+  for (uint32_t k = 0; k < count && code == VK_SUCCESS; k++)
+    code = grow(i->device, &i->slots.at[k].memory, MEMORY_DEVICE, i->slots.at[k].size);
+  for (uint32_t b = 0; b < p->buffer_count && code == VK_SUCCESS; b++) {
+    runner_place *place = &i->places[b];
+    if (!p->buffers[b].is_transient || place->is_empty) continue;
+    const vulkan_memory *memory = &i->slots.at[place->slot].memory;
+    place->buffer = memory->buffer;
+    place->offset = memory->offset;
+    place->serial = memory->serial;
+    place->is_copied = false;
+  }
+  return code;
 }
 
 static vyre_status place_buffers(runner *i, const launch *l, vyre_error *error) {
@@ -223,6 +301,8 @@ static vyre_status place_buffers(runner *i, const launch *l, vyre_error *error) 
     VkResult code = place(i, l, b, size);
     if (code != VK_SUCCESS) return vulkan_device_error(i->device, error, code, "place a buffer");
   }
+  VkResult code = place_transients(i, l);
+  if (code != VK_SUCCESS) return vulkan_device_error(i->device, error, code, "place a buffer");
   return VYRE_OK;
 }
 
@@ -258,41 +338,71 @@ static vyre_status choose_shape(runner *i, uint32_t r, const launch_region *want
   return vulkan_build_pipeline(i->build, r, size, &s->pipeline, error);
 }
 
-// A grid in pieces that the device takes at once, and that a time limit can end.
-static bool add_steps(runner *i, uint32_t r, const launch_region *wanted, uint64_t most) {
+// The region's grid in pieces that the device takes at once, and that a time limit can end.
+static void begin_pieces(runner *i, const launch *l, uint32_t r) {
   const VkPhysicalDeviceLimits *limits = &i->device->properties.limits;
+  uint64_t most = l->timeout_ns && i->build->source.is_polled ? PIECE_INVOCATIONS : UINT64_MAX;
   const uint32_t *w = i->shapes[r].workgroup;
-  size_t local[3] = {w[0], w[1], w[2]}, global[3], offset[3], size[3];
-  pieces p;
-  for (int k = 0; k < 3; k++) global[k] = (wanted->grid[k] + local[k] - 1) / local[k] * local[k];
-  pieces_begin(&p, global, local, most);
+  size_t local[3] = {w[0], w[1], w[2]}, global[3];
+  pieces *p = &i->walk.pieces;
+  for (int k = 0; k < 3; k++)
+    global[k] = (l->regions[r].grid[k] + local[k] - 1) / local[k] * local[k];
+  pieces_begin(p, global, local, most);
   for (int k = 0; k < 3; k++) {
     size_t largest = limits->maxComputeWorkGroupCount[k] * local[k];
-    if (p.piece[k] > largest) p.piece[k] = largest;
+    if (p->piece[k] > largest) p->piece[k] = largest;
   }
-  while (pieces_next(&p, offset, size)) {
-    runner_step s = {.region = r, .invocations = (uint64_t)size[0] * size[1] * size[2]};
-    for (int k = 0; k < 3; k++) {
-      s.base[k] = (uint32_t)(offset[k] / local[k]);
-      s.groups[k] = (uint32_t)(size[k] / local[k]);
-    }
-    if (!vec_push(&i->steps, s)) return false;
-  }
-  return true;
 }
 
-static vyre_status make_steps(runner *i, const launch *l, vyre_error *error) {
-  uint64_t most = l->timeout_ns && i->build->source.is_polled ? PIECE_INVOCATIONS : UINT64_MAX;
-  i->steps.count = 0;
-  for (uint32_t r = 0; r < i->program->region_count; r++) {
-    if (!l->regions[r].invocations) continue;
-    vyre_status status = choose_shape(i, r, &l->regions[r], error);
-    if (status != VYRE_OK) return status;
-    if (!add_steps(i, r, &l->regions[r], most)) return error_out_of_memory(error);
+// At the next piece that there is; false behind the last.
+static bool walk_on(runner *i, const launch *l) {
+  runner_walk *w = &i->walk;
+  while (w->region < i->program->region_count) {
+    bool is_next = w->is_inside ? !w->pieces.is_over : l->regions[w->region].invocations > 0;
+    if (is_next && !w->is_inside) begin_pieces(i, l, w->region);
+    w->is_inside = is_next;
+    if (is_next) return true;
+    w->region++;
   }
-  VkResult code = record_uniform(i, l);
-  return code == VK_SUCCESS ? VYRE_OK
-                            : vulkan_device_error(i->device, error, code, "place parameters");
+  return false;
+}
+
+static runner_step next_step(runner *i) {
+  const uint32_t r = i->walk.region, *local = i->shapes[r].workgroup;
+  size_t offset[3], size[3];
+  pieces_next(&i->walk.pieces, offset, size);
+  runner_step s = {.region = r, .invocations = (uint64_t)size[0] * size[1] * size[2]};
+  for (int k = 0; k < 3; k++) {
+    s.base[k] = (uint32_t)(offset[k] / local[k]);
+    s.groups[k] = (uint32_t)(size[k] / local[k]);
+  }
+  s.begins = !(s.base[0] | s.base[1] | s.base[2]);
+  return s;
+}
+
+// As many steps as may be submitted at once.
+static VkResult make_steps(runner *i, const launch *l) {
+  uint64_t most = l->timeout_ns ? PIECE_INVOCATIONS : UINT64_MAX, taken = 0;
+  i->steps.count = 0;
+  while (i->steps.count < STEPS_AT_ONCE && walk_on(i, l)) {
+    pieces before = i->walk.pieces;
+    runner_step s = next_step(i);
+    if (i->steps.count && taken + s.invocations > most) {
+      i->walk.pieces = before;
+      break;
+    }
+    taken += s.invocations;
+    if (!vec_push(&i->steps, s)) return VK_ERROR_OUT_OF_HOST_MEMORY;
+  }
+  return record_uniform(i, l);
+}
+
+static vyre_status choose_shapes(runner *i, const launch *l, vyre_error *error) {
+  vyre_status status = VYRE_OK;
+  i->walk = (runner_walk){0};
+  for (uint32_t r = 0; r < i->program->region_count && status == VYRE_OK; r++)
+    if (l->regions[r].invocations) status = choose_shape(i, r, &l->regions[r], error);
+  return status;
 }
 
 // ---- running ------------------------------------------------------------------------------------
@@ -332,10 +442,11 @@ static VkResult finish(runner *i, const launch *l, bool *is_late, bool *is_stuck
 
 // On a CPU timestamps cost more than a small shader. Where nobody wants the regions apart, its time
 // is that of the host between submitting and the end.
-static void choose_clock(runner *i, const vyre_report *report) {
+static void choose_clock(runner *i, const launch *l, const vyre_report *report) {
   bool is_cpu = i->device->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  bool is_one = i->steps.count && i->steps.at[0].region == i->steps.at[i->steps.count - 1].region;
-  i->is_timed = i->queries && !(is_cpu && (is_one || !report->regions));
+  uint32_t regions = 0;
+  for (uint32_t r = 0; r < i->program->region_count; r++) regions += l->regions[r].invocations > 0;
+  i->is_timed = i->queries && !(is_cpu && (regions == 1 || !report->regions));
 }
 
 static void take_times(runner *i, uint64_t start_ns) {
@@ -355,27 +466,22 @@ static void take_times(runner *i, uint64_t start_ns) {
 
 typedef struct run {
   const launch *l;
-  bool is_late, is_stuck;
+  bool is_late, is_stuck, is_over;
   uint32_t region; // at which the limit passed
 } run;
 
-// Steps from `first` on, as many as may be submitted at once. *first is the next one afterwards.
-static VkResult run_batch(runner *i, run *r, size_t *first) {
-  record_batch batch = {.first = *first, .begins = !*first};
-  uint64_t most = r->l->timeout_ns ? PIECE_INVOCATIONS : UINT64_MAX, taken = 0;
-  for (batch.end = *first; batch.end < i->steps.count; batch.end++) {
-    uint64_t next = i->steps.at[batch.end].invocations;
-    if (batch.end > *first && taken + next > most) break;
-    taken += next;
-  }
-  batch.ends = batch.end == i->steps.count;
-  VkResult code = record_commands(i, r->l, &batch);
+// The next steps, as many as may be submitted at once.
+static VkResult run_batch(runner *i, run *r, bool is_first) {
+  VkResult code = make_steps(i, r->l);
+  if (code != VK_SUCCESS) return code;
+  r->is_over = !walk_on(i, r->l);
+  record_batch batch = {.begins = is_first, .ends = r->is_over};
+  code = record_commands(i, r->l, &batch);
   uint64_t start_ns = clock_now_ns();
   if (code == VK_SUCCESS) code = submit(i);
   if (code == VK_SUCCESS) code = finish(i, r->l, &r->is_late, &r->is_stuck);
   if (code == VK_SUCCESS && !r->is_stuck) take_times(i, start_ns);
-  if (batch.first < i->steps.count) r->region = i->steps.at[batch.first].region;
-  *first = batch.end;
+  if (i->steps.count) r->region = i->steps.at[0].region;
   if (r->l->timeout_ns && clock_now_ns() > r->l->deadline_ns) r->is_late = true;
   return code;
 }
@@ -403,19 +509,21 @@ static vyre_status too_long(const runner *i, vyre_error *error) {
 
 static vyre_status run_steps(runner *i, const launch *l, bool *is_stuck, vyre_error *error) {
   run r = {.l = l};
-  size_t next = 0;
+  bool is_first = true;
   VkResult code;
   memset(i->times_ns, 0, i->program->region_count * sizeof *i->times_ns);
   __atomic_store_n(stop_flag(i), 0, __ATOMIC_RELEASE);
-  do code = run_batch(i, &r, &next);
-  while (code == VK_SUCCESS && !r.is_late && next < i->steps.count);
+  do {
+    code = run_batch(i, &r, is_first);
+    is_first = false;
+  } while (code == VK_SUCCESS && !r.is_late && !r.is_over);
   *is_stuck = r.is_stuck;
   if (code != VK_SUCCESS) return vulkan_device_error(i->device, error, code, "finish a shader");
   // One that was done in time is done, however late somebody looked; where the flag is up it was
   // not, whoever raised it.
   uint32_t flag = __atomic_load_n(stop_flag(i), __ATOMIC_ACQUIRE);
   if (flag == STOP_TOO_LONG) return too_long(i, error);
-  if (next >= i->steps.count && !flag) return VYRE_OK;
+  if (r.is_over && !flag) return VYRE_OK;
   return launch_timeout_error(i->program->regions[r.region].name, error);
 }
 
@@ -423,9 +531,9 @@ vyre_status runner_run(runner *i, const launch *l, vyre_report *report, bool *is
                        vyre_error *error) {
   *is_stuck = false;
   vyre_status status = place_buffers(i, l, error);
-  if (status == VYRE_OK) status = make_steps(i, l, error);
+  if (status == VYRE_OK) status = choose_shapes(i, l, error);
   if (status != VYRE_OK) return status;
-  choose_clock(i, report);
+  choose_clock(i, l, report);
   copy_in(i, l);
   status = run_steps(i, l, is_stuck, error);
   if (status != VYRE_OK) return status;
@@ -456,7 +564,7 @@ vyre_status runner_warm(runner *i, const launch_region *regions, vyre_error *err
   run r = {.l = &(launch){.program = i->program}};
   if (code == VK_SUCCESS) code = record_uniform(i, NULL);
   __atomic_store_n(stop_flag(i), STOP_ASKED_BY_HOST, __ATOMIC_RELEASE);
-  record_batch all = {.end = i->steps.count, .is_dry = true};
+  record_batch all = {.is_dry = true};
   if (code == VK_SUCCESS) code = record_commands(i, NULL, &all);
   if (code == VK_SUCCESS) code = submit(i);
   if (code == VK_SUCCESS) code = finish(i, r.l, &r.is_late, &r.is_stuck);

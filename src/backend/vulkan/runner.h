@@ -11,6 +11,7 @@
 #define VYRE_BACKEND_VULKAN_RUNNER_H
 
 #include "backend/backend.h"
+#include "backend/pieces.h"
 #include "backend/vulkan/build.h"
 #include "backend/vulkan/memory.h"
 
@@ -22,6 +23,8 @@ typedef struct runner_place {
   void *host;
   size_t host_size;
   uint64_t serial; // of the buffer
+  uint32_t slot;   // of a transient buffer
+  uint32_t first;  // region that uses it, before which it is cleared
   bool is_copied;  // `own` gets the caller's data, and gives it back
   bool is_empty;   // the buffer has no elements
 } runner_place;
@@ -29,6 +32,7 @@ typedef struct runner_place {
 // A part of a region's grid that is dispatched at once.
 typedef struct runner_step {
   uint32_t region;
+  bool begins;                 // it is the first of its region
   uint32_t base[3], groups[3]; // in workgroups
   uint32_t uniform;            // where its facts are, when they are not pushed
   uint64_t invocations;
@@ -38,6 +42,20 @@ typedef struct runner_shape {
   uint32_t workgroup[3];
   VkPipeline pipeline;
 } runner_shape;
+
+// Where the next step comes from: grids may have more pieces than anybody wants to list.
+typedef struct runner_walk {
+  uint32_t region;
+  bool is_inside; // pieces are of that region
+  pieces pieces;
+} runner_walk;
+
+// Memory of transient buffers, one after the other.
+typedef struct runner_slot {
+  vulkan_memory memory;
+  VkDeviceSize size; // that the launch needs
+  uint32_t last;     // region that uses what is in it
+} runner_slot;
 
 typedef vec(uint32_t) runner_words;
 
@@ -58,7 +76,9 @@ typedef struct runner {
   uint64_t *times_ns;    // per region
   vulkan_memory flags;   // the stop flag; what stands for an empty buffer
   vulkan_memory uniform; // facts that are not pushed
-  vec(runner_step) steps;
+  vec(runner_slot) slots;
+  runner_walk walk;
+  vec(runner_step) steps;      // of the present batch
   vec(uint32_t) marks;         // regions whose end has a timestamp, in the order of recording
   runner_words plan, recorded; // all that the recording depends on
 } runner;
