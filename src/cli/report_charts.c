@@ -18,7 +18,7 @@ enum { LEFT = 52, RIGHT = CHART_WIDTH - 12, TOP = 10, MOST_ROWS = 10, MOST_SERIE
 // ---- words and colours --------------------------------------------------------------------------
 
 int report_backend_color(const char *variant) {
-  size_t size = strcspn(variant, " ");
+  size_t size = strcspn(variant, " :"); // all devices of a driver have one
   uint32_t i = 0;
   for (const char *id; (id = vyre_backend_name(i)) && i < REPORT_COLORS - 1; i++)
     if (size == strlen(id) && !memcmp(variant, id, size)) break;
