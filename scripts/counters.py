@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Reads and adds the counters that a build with --coverage leaves: .gcda files hold how often each arc
-of a function was taken, .gcno files say where the function stands. The layout is that of gcc 12,
-whose records give their length in bytes."""
+"""Reads and adds the counters that a build with --coverage leaves: .gcda files hold how often some arcs
+of a function's graph were taken, .gcno files have the graph and say where its blocks stand. The layout
+is that of gcc 12, whose records give their length in bytes."""
 import array
 import operator
 import struct
 
 DATA_MAGIC, NOTE_MAGIC = 0x67636461, 0x67636E6F
 TAG_FUNCTION, TAG_ARCS = 0x01000000, 0x01A10000
+TAG_BLOCKS, TAG_GRAPH, TAG_LINES = 0x01410000, 0x01430000, 0x01450000
+ON_TREE = 1 # an arc without a counter: its count follows from the others
 GCC_12 = ord("B") << 24 | ord("2") << 16
 
 
@@ -85,19 +87,89 @@ def read_string(data, at):
     return data[at + 4:at + 4 + length].rstrip(b"\0").decode(errors="replace"), at + 4 + length
 
 
-def read_places(path):
-    """Where the functions of a .gcno file stand: ident to (name, source, first line, last line)."""
+class Graph:
+    """A function of a .gcno file: the arcs between its blocks, and the lines of each block."""
+
+    def __init__(self, name, source, first, last):
+        self.name, self.source, self.first, self.last = name, source, first, last
+        self.count, self.arcs, self.lines = 0, [], {}
+        self.steps = None
+
+    def plan(self):
+        """The order in which counts of arcs without a counter follow: into each block goes as much as
+        comes out. Arcs on the tree make none of it wait for itself."""
+        into, out = ([[] for _ in range(self.count)] for _ in range(2))
+        missing = [[] for _ in range(self.count)] # arcs at a block that are not known yet
+        for k, (a, b, flags) in enumerate(self.arcs):
+            out[a].append(k)
+            into[b].append(k)
+            if flags & ON_TREE:
+                missing[a].append(k)
+                missing[b].append(k)
+        steps, ready = [], [b for b in range(self.count) if len(missing[b]) == 1]
+        while ready:
+            block = ready.pop()
+            if len(missing[block]) != 1 or block < 2: # 0 is where it begins, 1 where it ends
+                continue
+            (arc,) = missing[block]
+            a, b, _ = self.arcs[arc]
+            steps.append((arc, into[block], out[block]) if a == block else
+                         (arc, out[block], into[block]))
+            for end in (a, b):
+                missing[end].remove(arc)
+                if len(missing[end]) == 1:
+                    ready.append(end)
+        self.counted = [k for k, arc in enumerate(self.arcs) if not arc[2] & ON_TREE]
+        self.steps = steps
+        # Sums over arcs of one side, and the lines that ran where the sum is not 0.
+        self.sums = [(into[b] or out[b], lines) for b, lines in self.lines.items()]
+
+    def lines_of(self, counts):
+        """The lines that ran: (source, line)."""
+        if self.steps is None:
+            self.plan()
+        taken = [0] * len(self.arcs)
+        for k, n in zip(self.counted, counts):
+            taken[k] = n
+        for arc, plus, minus in self.steps:
+            taken[arc] = sum(taken[k] for k in plus) - sum(taken[k] for k in minus)
+        return {line for arcs, lines in self.sums if any(taken[k] for k in arcs) for line in lines}
+
+
+def read_lines(data, at, end):
+    """The lines of a record: a number of 0 is followed by the name of the file of those behind it."""
+    source = ""
+    while at < end:
+        (line,) = struct.unpack_from("<I", data, at)
+        at += 4
+        if line:
+            yield source, line
+            continue
+        source, at = read_string(data, at)
+        if not source:
+            return
+
+
+def read_graphs(path):
+    """The functions of a .gcno file by their idents."""
     with open(path, "rb") as f:
         data = f.read()
     check_head(path, data, NOTE_MAGIC)
     _, at = read_string(data, 16)
-    places = {}
-    for tag, _, start in records(data, at + 4):
-        if tag != TAG_FUNCTION:
-            continue
-        (ident,) = struct.unpack_from("<I", data, start)
-        name, at = read_string(data, start + 12)
-        source, at = read_string(data, at + 4)
-        first, _, last = struct.unpack_from("<III", data, at)
-        places[ident] = (name, source, first, last)
-    return places
+    graphs, g = {}, None
+    for tag, length, start in records(data, at + 4):
+        if tag == TAG_FUNCTION:
+            (ident,) = struct.unpack_from("<I", data, start)
+            name, at = read_string(data, start + 12)
+            source, at = read_string(data, at + 4)
+            first, _, last = struct.unpack_from("<III", data, at)
+            g = graphs[ident] = Graph(name, source, first, last)
+        elif tag == TAG_BLOCKS:
+            (g.count,) = struct.unpack_from("<I", data, start)
+        elif tag == TAG_GRAPH:
+            block, *rest = struct.unpack_from(f"<{length // 4}I", data, start)
+            g.arcs += [(block, to, flags) for to, flags in zip(rest[::2], rest[1::2])]
+        elif tag == TAG_LINES:
+            (block,) = struct.unpack_from("<I", data, start)
+            g.lines.setdefault(block, []).extend(read_lines(data, start + 4, start + length))
+    return graphs

@@ -79,7 +79,7 @@ static void declare(rewriter *rw, uint32_t i, elements *e) {
   rewrite_drop(rw, i);
 }
 
-static void access(rewriter *rw, uint32_t i, uint32_t array, const elements *e) {
+static void replace_access(rewriter *rw, uint32_t i, uint32_t array, const elements *e) {
   const inst *in = &rw->from->code[i];
   bool is_load = in->op == VYRE_OP_LOAD;
   if (!is_inside(rw->from, array, in->arg[1])) {
@@ -109,7 +109,7 @@ static bool body(rewriter *rw) {
     if (!e || e->is_kept)
       rewrite_keep(rw, i);
     else if (is_access)
-      access(rw, i, array, e);
+      replace_access(rw, i, array, e);
     else
       declare(rw, i, e);
   }

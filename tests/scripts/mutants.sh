@@ -74,6 +74,27 @@ judge.first_failure = lambda tests: "unit.broken" if "unit.broken" in tests else
 judge.judge_once = lambda m: ("noticed", judge.tests[0])
 assert judge.judge(None) == ("noticed", "unit.sound") and judge.tests == ["unit.sound"]
 
+# A statement of several lines is reached where one of them is; a line without code where those around
+# it are; a test that is newer than the map may reach anything.
+reached = mutants.Reached("/nonexistent")
+reached.tests, reached.lines = ["unit.a", "unit.b"], {"src/x.c": {"1": "1", "3": "2", "5": "0"}}
+text = "int f(int x) {\n  return g(\n      x);\n\n}\n"
+assert reached.of("src/x.c", 2, text) == {"unit.b"} == reached.of("src/x.c", 3, text)
+assert reached.of("src/x.c", 1, text) == {"unit.a"} and reached.of("src/x.c", 5, text) == set()
+assert reached.of("src/x.c", 4, text) == {"unit.b"} and reached.of("src/y.c", 1, text) is None
+reached.made = 1 << 40
+assert reached.is_new("unit.c") and not reached.is_new("unit.a")
+
+# Counts of arcs without a counter follow from the others: 2 goes on to 3, or past it to 4.
+import counters
+graph = counters.Graph("f", "src/x.c", 1, 5)
+graph.count, on = 5, counters.ON_TREE
+graph.arcs = [(0, 2, on), (2, 3, 0), (2, 4, on), (3, 4, on), (4, 1, 0)]
+graph.lines = {2: [("x", 1)], 3: [("x", 2)], 4: [("x", 3)]}
+assert graph.lines_of([0, 0]) == set()
+assert graph.lines_of([0, 2]) == {("x", 1), ("x", 3)}
+assert graph.lines_of([2, 2]) == {("x", 1), ("x", 2), ("x", 3)}
+
 with open("tests/mutants.equivalent") as f:
     blocks = [b for b in f.read().split("\n\n") if b.strip() and not b.lstrip().startswith("#")]
 known = mutants.read_equivalent()
