@@ -13,11 +13,14 @@ function(add_tool name source)
   target_compile_definitions(${name} PRIVATE VYRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 endfunction()
 
-# Unit tests. tests/run runs them and counts their cases.
+# Unit tests. tests/run runs them and counts their cases. Each looks at its mutexes.
+add_library(checked_mutex OBJECT ${CMAKE_SOURCE_DIR}/tests/checked_mutex.c)
+target_link_libraries(checked_mutex PRIVATE vyre_flags)
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/test_*.c)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   add_tool(${name} ${source} PkgConfig::TEST_LIBS gmp)
+  target_sources(${name} PRIVATE $<TARGET_OBJECTS:checked_mutex>)
 endforeach()
 
 # Tests of the OpenCL driver are its clients, through the loader.

@@ -21,8 +21,6 @@
 
 #include <cmocka.h>
 
-#include "../checked_mutex.h"
-
 enum { COUNT = 1024, BYTES = COUNT * 4 };
 
 // ---- a device with memory of its own ------------------------------------------------------------

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "../checked_mutex.h"
 #include "../parsed_program.h"
 
 static vyre_executable *compile(const char *text) {

@@ -28,7 +28,6 @@
 
 #include <cmocka.h>
 
-#include "../checked_mutex.h"
 #include "../loaded_kernel.h"
 
 enum { COUNT = 64 };

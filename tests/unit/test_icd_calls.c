@@ -5,8 +5,6 @@
 // memory.
 #include "../icd.h"
 
-#include "../checked_mutex.h"
-
 static const char source[] =
     "struct pair { int a, b; };\n"
     "kernel void all(global int *o, constant int *c, local int *l, int n, struct pair p) {\n"

@@ -5,8 +5,6 @@
 // and no crash.
 #include "../icd.h"
 
-#include "../checked_mutex.h"
-
 #include "../memory_sweep.h"
 
 static icd fixed; // made once; the driver's threads stay

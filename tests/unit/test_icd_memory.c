@@ -4,8 +4,6 @@
 // and write images of every kind.
 #include "../icd.h"
 
-#include "../checked_mutex.h"
-
 static void buffers_are_copied_and_filled(void **state) {
   (void)state;
   icd i = icd_begin(NULL, 0);

@@ -4,8 +4,6 @@
 // about kernels, printf.
 #include "../icd.h"
 
-#include "../checked_mutex.h"
-
 static const char source[] = "#ifndef N\n#define N 1\n#endif\n"
                              "kernel void k(global int *o) { o[get_global_id(0)] = N; }\n";
 

@@ -16,8 +16,6 @@
 
 #include <cmocka.h>
 
-#include "../checked_mutex.h"
-
 enum { ITEMS = 1000 };
 
 typedef struct tally {

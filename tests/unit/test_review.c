@@ -21,7 +21,6 @@
 
 #include <cmocka.h>
 
-#include "../checked_mutex.h"
 #include "../loaded_kernel.h"
 
 enum { MOST = 1024 };

@@ -22,8 +22,6 @@
 
 #include <cmocka.h>
 
-#include "../checked_mutex.h"
-
 enum { COUNT = 64 };
 
 // y[i] = a * x[i] + sum over k < n of k, which specialising turns into a constant.

@@ -18,7 +18,6 @@
 
 #include <cmocka.h>
 
-#include "../checked_mutex.h"
 #include "../failing_malloc.h"
 #include "../knowing_backend.h"
 #include "../scratch_dir.h"

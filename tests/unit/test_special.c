@@ -20,7 +20,6 @@
 
 #include <cmocka.h>
 
-#include "../checked_mutex.h"
 #include "../failing_malloc.h"
 #include "../loaded_kernel.h"
 

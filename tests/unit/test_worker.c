@@ -15,8 +15,6 @@
 
 #include <cmocka.h>
 
-#include "../checked_mutex.h"
-
 #define HOUR_NS UINT64_C(3600000000000)
 
 static void doze(void) {
