@@ -13,7 +13,14 @@ function(add_tool name source)
   target_compile_definitions(${name} PRIVATE VYRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 endfunction()
 
-# Unit tests. tests/run runs them and counts their cases. Each looks at its mutexes.
+# Unit tests. tests/run runs them and counts their cases. Each looks at its mutexes, and, where the
+# compiler's leak sanitizer works on this machine (it has to follow its own process), for memory that is
+# lost at the end. Other sanitizers look for themselves; tests with a malloc of their own count; and in
+# children of fork() the sanitizer's malloc may wait for a thread that is not there.
+include(CheckCSourceRuns)
+set(CMAKE_REQUIRED_FLAGS -fsanitize=leak)
+check_c_source_runs("int main(void) { return 0; }" VYRE_LEAKS_FOUND)
+unset(CMAKE_REQUIRED_FLAGS)
 add_library(checked_mutex OBJECT ${CMAKE_SOURCE_DIR}/tests/checked_mutex.c)
 target_link_libraries(checked_mutex PRIVATE vyre_flags)
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/test_*.c)
@@ -21,6 +28,11 @@ foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   add_tool(${name} ${source} PkgConfig::TEST_LIBS gmp)
   target_sources(${name} PRIVATE $<TARGET_OBJECTS:checked_mutex>)
+  file(STRINGS ${source} no_leaks REGEX
+    "#include \".*(failing_malloc|memory_sweep|child_process|isolate)\\.h\"|fork\\(\\)")
+  if(VYRE_LEAKS_FOUND AND NOT VYRE_SANITIZE AND NOT VYRE_FUZZ AND NOT no_leaks)
+    target_link_options(${name} PRIVATE -fsanitize=leak)
+  endif()
 endforeach()
 
 # Tests of the OpenCL driver are its clients, through the loader.

@@ -23,6 +23,8 @@ typedef enum body {
   ADD_AND_MIN,
   SHARED_OWN,
   SHARED_SAME,
+  READ_UNNEEDED,
+  READ_NEEDED,
 } body;
 
 static void build_body(vyre_builder *b, body what, vyre_mem x, vyre_mem s) {
@@ -56,6 +58,14 @@ static void build_body(vyre_builder *b, body what, vyre_mem x, vyre_mem s) {
     break;
   case SHARED_OWN: vyre_build_store(b, s, local, id); break;
   case SHARED_SAME: vyre_build_store(b, s, zero, id); break;
+  case READ_UNNEEDED: // the side of a select that is not taken: nobody reads the neighbour's
+  case READ_NEEDED: {
+    vyre_value is_read =
+        vyre_build_binary(b, what == READ_NEEDED ? VYRE_OP_GE : VYRE_OP_LT, id, zero);
+    vyre_value read = vyre_build_load(b, x, next);
+    vyre_build_store(b, x, id, vyre_build_select(b, is_read, read, one));
+    break;
+  }
   }
 }
 
@@ -88,6 +98,7 @@ static void test_planted_races_are_found(void **state) {
   assert_int_equal(check(ADD_AND_LOOK), RACE_FOUND);
   assert_int_equal(check(ADD_AND_MIN), RACE_FOUND);
   assert_int_equal(check(SHARED_SAME), RACE_FOUND);
+  assert_int_equal(check(READ_NEEDED), RACE_FOUND);
 }
 
 static void test_orderly_programs_have_none(void **state) {
@@ -96,6 +107,7 @@ static void test_orderly_programs_have_none(void **state) {
   assert_int_equal(check(READ_AFTER_BARRIER), RACE_FREE);
   assert_int_equal(check(ADD_SAME), RACE_FREE);
   assert_int_equal(check(SHARED_OWN), RACE_FREE);
+  assert_int_equal(check(READ_UNNEEDED), RACE_FREE);
 }
 
 static void test_generated_programs_have_none(void **state) {

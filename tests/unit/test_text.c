@@ -432,6 +432,20 @@ static void comments_stay(void **state) {
   assert_prints(text, text);
 }
 
+// Where the one line of a short if would have more than 80 columns, it stays three.
+static void short_ifs_end_at_80_columns(void **state) {
+  (void)state;
+  for (int more = 0; more < 2; more++) {
+    const char *condition = more ? "n == 123456789 || n == 1234567890 || n == 12345678 || a < 0.5"
+                                 : "n == 123456789 || n == 1234567890 || n == 1234567 || a < 0.5";
+    char line[128], lines[160];
+    snprintf(line, sizeof line, "  if %s { x[0] = 1.0 }\n", condition);
+    snprintf(lines, sizeof lines, "  if %s {\n    x[0] = 1.0\n  }\n", condition);
+    assert_int_equal(strlen(line) - 1, 80 + more);
+    assert_body(more ? line : lines, more ? lines : line);
+  }
+}
+
 static void comments_inside_move_before(void **state) {
   (void)state;
   assert_body("x[0] = a + // one\n // two\n\n 1.0 // three\n",
@@ -596,6 +610,7 @@ int main(void) {
       cmocka_unit_test(declarations),
       cmocka_unit_test(copies),
       cmocka_unit_test(comments_stay),
+      cmocka_unit_test(short_ifs_end_at_80_columns),
       cmocka_unit_test(comments_inside_move_before),
       cmocka_unit_test(comments_anywhere),
       cmocka_unit_test(lines_are_known),

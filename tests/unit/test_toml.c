@@ -221,6 +221,7 @@ static void faults_are_found_where_they_are(void **state) {
   fails("a = \"\\q\"\n", 1, 6, "unknown escape");
   fails("a = \"\\u12g4\"\n", 1, 10, "hexadecimal");
   fails("a = \"\\ud800\"\n", 1, 6, "no character");
+  fails("a = \"\\udfff\"\n", 1, 6, "no character");
   fails("a = \"\\U00110000\"\n", 1, 6, "no character");
   fails("a = \"\x01\"\n", 1, 6, "control character");
   fails("a = 1 # \x7f\n", 1, 9, "control character");

@@ -329,6 +329,28 @@ static void builder_mistakes(void **state) {
   assert_mistake(b, VYRE_ERROR_ARGUMENT);
 }
 
+// In messages a list ends behind 120 bytes, and says so only where something is missing.
+static void long_lists_are_cut(void **state) {
+  (void)state;
+  enum { MOST = 60 };
+  uint64_t values[MOST];
+  char list[160];
+  for (int i = 0; i < MOST; i++) values[i] = 1;
+  tunable t = {.name = "T", .type = VYRE_U32, .count = 40, .values = values};
+  assert_int_equal(strlen(tunable_list(&t, list)), 118);
+  assert_null(strstr(list, "..."));
+  values[39] = 111;
+  assert_int_equal(strlen(tunable_list(&t, list)), 120);
+  assert_string_equal(list + 115, ", 111");
+  values[39] = 1111;
+  assert_string_equal(tunable_list(&t, list) + 115, ", 111...");
+  t.count = MOST;
+  values[39] = 1;
+  assert_string_equal(tunable_list(&t, list) + 115, ", 1, ...");
+  t.count = 1;
+  assert_string_equal(tunable_list(&t, list), "1");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(text_survives),
@@ -338,6 +360,7 @@ int main(void) {
       cmocka_unit_test(given_values_are_checked),
       cmocka_unit_test(builder_says_the_same),
       cmocka_unit_test(builder_mistakes),
+      cmocka_unit_test(long_lists_are_cut),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
