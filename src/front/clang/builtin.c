@@ -16,12 +16,30 @@ static bool starts_with(const char *text, const char *start) {
   return !strncmp(text, start, strlen(start));
 }
 
+static const builtin_row *find_row(const char *name);
+
+// clang's own name of a function of numbers, which C has with an f behind it for float.
+static const builtin_row *find_builtin(const char *name) {
+  char plain[32];
+  size_t size = strlen(name);
+  if (size >= sizeof plain || starts_with(name, "native_") || starts_with(name, "half_"))
+    return NULL;
+  memcpy(plain, name, size + 1);
+  const builtin_row *row = find_row(plain);
+  if (!row && size && plain[size - 1] == 'f') {
+    plain[size - 1] = 0;
+    row = find_row(plain);
+  }
+  return row && row->each ? row : NULL;
+}
+
 static const builtin_row *find_row(const char *name) {
   for (uint32_t i = 0; i < builtin_row_count; i++)
     if (!strcmp(builtin_rows[i].name, name)) return &builtin_rows[i];
   if (starts_with(name, "native_")) return find_row(name + 7);
   if (starts_with(name, "half_")) return find_row(name + 5);
   if (starts_with(name, "intel_sub_group_")) return find_row(name + 6);
+  if (starts_with(name, "__builtin_")) return find_builtin(name + 10);
   return NULL;
 }
 

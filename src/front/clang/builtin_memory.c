@@ -31,6 +31,26 @@ value memory_fence(lowering *l, node *n, const value *args, int what) {
   return value_new(l, n->type, n->offset);
 }
 
+// ---- hints about caches -------------------------------------------------------------------------
+
+static place pointed(lowering *l, node *n, const value *arg) {
+  const pointer *at = pointer_arg(l, n, arg);
+  return (place){.type = arg->type->element, .at = *at};
+}
+
+value memory_nontemporal_load(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  place from = pointed(l, n, &args[0]);
+  return value_convert(l, load(l, &from, n->offset), n->type, n->offset);
+}
+
+value memory_nontemporal_store(lowering *l, node *n, const value *args, int what) {
+  (void)what;
+  place to = pointed(l, n, &args[1]);
+  store(l, &to, value_convert(l, args[0], to.type, n->offset), n->offset);
+  return value_new(l, n->type, n->offset);
+}
+
 // ---- atomics ------------------------------------------------------------------------------------
 
 static vyre_type atomic_type(lowering *l, node *n, const ctype *pointer_type) {
