@@ -105,6 +105,9 @@ random-vulkan: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) o
 	@VYRE_VULKAN=on $(BUILD)/vyre conform --backend vulkan --suite random --count $(RANDOM_PROGRAMS) \
 	  --seed $(RANDOM_SEED) --out build/conform-failures
 
+validate-vulkan: build ## the Vulkan backend's tests and RANDOM_VALIDATED (160) programs under the Khronos validation layer
+	@tests/validate-vulkan $(BUILD) $(RANDOM_VALIDATED) || [ $$? = 77 ]
+
 random-cuda: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on CUDA, played by the stand-in, beside ref
 	@home=$$(mktemp -d); VYRE_HOME=$$home LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/standin $(BUILD)/vyre conform \
 	  --backend cuda --suite random --count $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED) \
