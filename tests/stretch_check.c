@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "stretch_check.h"
 
+#include <string.h>
+
 // ---- a machine of numbers -----------------------------------------------------------------------
 
 typedef struct numbers {
@@ -381,6 +383,10 @@ check_result check_forms(const check_case *t) {
           if (!obeys(&b, made[o].made, made[o].bits, at, v))
             return (check_result){made[o].name, at};
         }
+  // What has as many bits is congruent to the same: nothing is asked, and nothing lost.
+  int_type other = {t->type.bits, !t->type.is_signed};
+  form same = form_convert(&b.c, x, t->type, other);
+  if (memcmp(&same, &x, sizeof x)) return (check_result){"convert, other sign", t->first};
   check_result c = check_counter(&b, t, form_counter(&b.c, x, y, t->type));
   if (!c.wrong && b.n.is_bad) c.wrong = "a word outside of its interval";
   return c;

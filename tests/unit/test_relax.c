@@ -109,6 +109,7 @@ static void steady_divisors_are_inverted(void **state) {
          "let i = global_id.x\nvar s: f32 = a\nfor k in 0u32..9 { s = s * b\n"
          "x[i + k] = x[i] / s }",
          "x[i] / s");
+  expect("f32", 2, "for k in 1u32..9 { x[k] = a / f32(k) }", "a / f32(k)"); // the counter changes
   expect("f64", 4, "let i = global_id.x\nfor k in 0u32..9 { x[i + k] = x[i] / (a * b) }",
          "(1.0 / ");
 }
