@@ -55,10 +55,9 @@ static ref directed(lowering *l, vyre_type to, ref x, char mode) {
     ref back = e_convert(l, from, r);
     above = two(l, VYRE_OP_GT, back, x);
     below = two(l, VYRE_OP_LT, back, x);
-  } else { // 2^63 and 2^64 do not come back
-    ref limit = e_float(l, to, type_is_signed(from) ? 0x1p63 : 0x1p64);
-    ref is_past =
-        type_bits(from) == 64 ? two(l, VYRE_OP_GE, r, limit) : vyre_build_bool(l->b, false);
+  } else { // the power of two above the largest does not come back
+    double largest = (double)(most_of(from) / 2 + 1) * 2;
+    ref is_past = two(l, VYRE_OP_GE, r, e_float(l, to, largest));
     ref back = e_convert(l, from, r);
     above = e_or(l, is_past, two(l, VYRE_OP_GT, back, x));
     below = e_and(l, e_not(l, is_past), two(l, VYRE_OP_LT, back, x));
@@ -81,7 +80,8 @@ static ref directed(lowering *l, vyre_type to, ref x, char mode) {
 static ref convert_one(lowering *l, vyre_type to, ref x, bool saturates, char mode) {
   vyre_type from = e_type(l, x);
   if (type_is_float(to)) {
-    bool is_exact = from == to || (to == VYRE_F64 && type_bits(from) <= 32);
+    bool is_exact = from == to || (to == VYRE_F64 && type_bits(from) <= 32) ||
+                    (to == VYRE_F32 && type_bits(from) <= 16);
     if (mode == 'e' || !mode || is_exact || from == VYRE_BOOL) return e_convert(l, to, x);
     // A double holds every integer up to 53 bits, and those above are past the largest half.
     return to == VYRE_F16 ? half_from(l, x, mode) : directed(l, to, x, mode);

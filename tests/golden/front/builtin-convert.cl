@@ -77,6 +77,11 @@ kernel void to_float(global const int *x, global const long *y, global float *o)
   p[9] = convert_float_rtz((uint)v);
   p[10] = convert_float2((char2)(v, v >> 8)).y;
   p[11] = (float)convert_double_rtz(w);
+  // What is nearest to the last ones does not fit their type.
+  p[12] = convert_float_rtz(INT_MAX - i);
+  p[13] = convert_float_rtn(UINT_MAX - i);
+  p[14] = convert_float_rtz(ULONG_MAX - i) + convert_float_rtn(LONG_MAX - i);
+  p[15] = convert_float_rtp(INT_MIN + i);
 }
 kernel void narrow(global const double *x, global float *o) {
   int i = get_global_id(0);
