@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Building, compiling and linking. A compiled program is its preprocessed text; linking puts texts
-// behind one another, each header that several of them have once.
+// Building, compiling and linking. A compiled program is its preprocessed text; link.c puts texts
+// behind one another.
 #include "icd/program.h"
 
 #include "base/strbuf.h"
@@ -201,49 +201,6 @@ cl_int clCompileProgram(cl_program p, cl_uint count, const cl_device_id *devices
 
 // ---- linking ------------------------------------------------------------------------------------
 
-static bool is_marker(const char *line) {
-  return line[0] == '#' && line[1] == ' ' && line[2] >= '0' && line[2] <= '9';
-}
-
-static const char *line_end(const char *at, const char *end) {
-  const char *stop = memchr(at, '\n', (size_t)(end - at));
-  return stop ? stop + 1 : end;
-}
-
-// Whether the line has a word.
-static bool line_has(const char *at, const char *word, const char *end) {
-  return memmem(at, (size_t)(line_end(at, end) - at), word, strlen(word)) != NULL;
-}
-
-// A marker without its flags: they say where includes begin and end, of which some are left out.
-static const char *add_marker(strbuf *out, const char *at, const char *end) {
-  const char *stop = line_end(at, end);
-  const char *quote = memchr(at, '"', (size_t)(stop - at));
-  const char *last = quote ? memrchr(at, '"', (size_t)(stop - at)) : NULL;
-  if (last && last > quote) strbuf_add(out, at, (size_t)(last + 1 - at));
-  strbuf_putc(out, '\n');
-  return stop;
-}
-
-// Adds a text, without the parts of other files (a marker and what follows) that are there already.
-static void add_text(strbuf *all, const char *text, size_t size) {
-  const char *end = text + size;
-  for (const char *start = text; start < end;) {
-    strbuf part = {0};
-    bool is_other = is_marker(start) && !line_has(start, "\"program.cl\"", end);
-    const char *body = is_marker(start) ? add_marker(&part, start, end) : start, *stop = body;
-    while (stop < end && !is_marker(stop)) stop = line_end(stop, end);
-    strbuf_add(&part, body, (size_t)(stop - body));
-    bool is_there =
-        is_other && all->size && part.size && memmem(all->at, all->size, part.at, part.size);
-    if (!is_there) strbuf_add(all, part.at, part.size);
-    all->failed |= part.failed;
-    strbuf_fini(&part);
-    start = stop;
-  }
-  strbuf_putc(all, '\n');
-}
-
 static cl_int check_inputs(cl_context context, cl_uint count, const cl_program *inputs) {
   if (!count || !inputs) return CL_INVALID_VALUE;
   uint32_t with_code = 0;
@@ -254,14 +211,6 @@ static cl_int check_inputs(cl_context context, cl_uint count, const cl_program *
     with_code += inputs[i]->text && is_linkable;
   }
   return with_code == count ? CL_SUCCESS : CL_INVALID_OPERATION;
-}
-
-static cl_int link_texts(cl_program p, cl_uint count, const cl_program *inputs) {
-  strbuf all = {0};
-  for (cl_uint i = 0; i < count; i++) add_text(&all, inputs[i]->text, inputs[i]->text_size);
-  p->text = strbuf_take(&all, &p->text_size);
-  p->flags = strdup(inputs[0]->flags);
-  return p->text && p->flags ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 cl_program clLinkProgram(cl_context context, cl_uint device_count, const cl_device_id *devices,
@@ -281,7 +230,7 @@ cl_program clLinkProgram(cl_context context, cl_uint device_count, const cl_devi
     return icd_fail(errcode, CL_OUT_OF_HOST_MEMORY);
   }
   code = begin_build(made, options);
-  if (code == CL_SUCCESS) code = link_texts(made, count, inputs);
+  if (code == CL_SUCCESS) code = program_link(made, count, inputs);
   if (code == CL_SUCCESS && !o.is_library) code = program_read(made);
   if (code == CL_BUILD_PROGRAM_FAILURE) code = CL_LINK_PROGRAM_FAILURE;
   end_build(made, code, o.is_library ? PROGRAM_LIBRARY : PROGRAM_EXECUTABLE);

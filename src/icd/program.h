@@ -77,6 +77,10 @@ void *program_encode(cl_program p, size_t *size);
 bool program_decode(cl_program p, const void *bytes, size_t size);
 size_t program_encoded_size(cl_program p);
 
+// ---- link.c: several texts as one ---------------------------------------------------------------
+
+cl_int program_link(cl_program p, cl_uint count, const cl_program *inputs);
+
 // ---- options.c: what a build is asked for -------------------------------------------------------
 
 typedef struct build_options {

@@ -212,6 +212,62 @@ static void sources_are_linked(void **state) {
   icd_end(&i);
 }
 
+// Each source is a unit: what it declares for itself others may declare, too.
+static void units_may_say_the_same(void **state) {
+  (void)state;
+  static const char *const pairs[][2] = {
+      {"constant int v = 42;\n", "extern constant int v;\n"
+                                 "kernel void k(global int *o) { o[get_global_id(0)] = v; }\n"},
+      {"constant struct s { int a, b; } v = {40, 2};\n",
+       "extern constant struct s{int a,\n  b;} v;\n"
+       "kernel void k(global int *o) { o[get_global_id(0)] = v.a + v.b; }\n"},
+      {"typedef struct { int a, b; } t;\nenum e { X, Y = 7 };\n"
+       "static inline int twice(int x) { return 2 * x; }\n"
+       "int f(t x) { return twice(x.a) + x.b; }\n",
+       "typedef struct { int a,  b; }  t;\n\nenum e { X, Y = 7 };\n"
+       "static inline int twice(int x)\n{\n  return 2 * x;\n}\nint f(t);\n"
+       "kernel void k(global int *o) { t x = {14, Y}; o[get_global_id(0)] = f(x) + Y; }\n"},
+      {"typedef struct s { char c['\\'']; } s;\nunion u { int i; float f; };\n"
+       "int f(s *x, union u v) { return x->c[38] + v.i; }\n",
+       "struct s { char c['\\'']; };\nunion u { int i; float f; };\nint f(struct s *, union u);\n"
+       "kernel void k(global int *o) {\n"
+       "  struct s x;\n  union u v;\n  x.c[38] = 40;\n  v.i = 2;\n"
+       "  o[get_global_id(0)] = f(&x, v);\n}\n"},
+  };
+  icd i = icd_begin(NULL, 0);
+  for (size_t r = 0; r < sizeof pairs / sizeof *pairs; r++)
+    for (int is_turned = 0; is_turned < 2; is_turned++) {
+      cl_program parts[2];
+      for (int k = 0; k < 2; k++) {
+        parts[k] = source_of(&i, pairs[r][k ^ is_turned]);
+        OK(clCompileProgram(parts[k], 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+      }
+      cl_int code;
+      cl_program linked = clLinkProgram(i.context, 0, NULL, NULL, 2, parts, NULL, NULL, &code);
+      if (code != CL_SUCCESS) fail_msg("pair %zu, turned %d: %d", r, is_turned, code);
+      assert_int_equal(run_k(&i, linked), 42);
+      OK(clReleaseProgram(linked));
+      for (int k = 0; k < 2; k++) OK(clReleaseProgram(parts[k]));
+    }
+  // What differs is a mistake, and so is a function that both have for all.
+  static const char *const others[][2] = {
+      {"struct s { int a; };\n", "struct s { int b; };\n"},
+      {"int f(void) { return 1; }\n", "int f(void) { return 1; }\n"}};
+  for (size_t r = 0; r < 2; r++) {
+    cl_program parts[2];
+    for (int k = 0; k < 2; k++) {
+      parts[k] = source_of(&i, others[r][k]);
+      OK(clCompileProgram(parts[k], 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+    }
+    cl_int code;
+    cl_program failed = clLinkProgram(i.context, 0, NULL, NULL, 2, parts, NULL, NULL, &code);
+    assert_int_equal(code, CL_LINK_PROGRAM_FAILURE);
+    if (failed) OK(clReleaseProgram(failed));
+    for (int k = 0; k < 2; k++) OK(clReleaseProgram(parts[k]));
+  }
+  icd_end(&i);
+}
+
 static void kernels_tell_about_themselves(void **state) {
   (void)state;
   icd i = icd_begin(NULL, 0);
@@ -303,6 +359,7 @@ int main(void) {
       cmocka_unit_test(kernels_of_long_programs_are_refused_when_created),
       cmocka_unit_test(binaries_run_and_damaged_ones_do_not),
       cmocka_unit_test(sources_are_linked),
+      cmocka_unit_test(units_may_say_the_same),
       cmocka_unit_test(kernels_tell_about_themselves),
       cmocka_unit_test(printf_prints),
   };

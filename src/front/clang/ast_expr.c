@@ -140,7 +140,8 @@ static node *name(unit *u, CXCursor cursor) {
   case CXCursor_VarDecl:
   case CXCursor_ParmDecl: {
     node *n = leaf_node(u, N_NAME, cursor);
-    n->decl = ast_decl(u, to);
+    CXCursor definition = clang_getCursorDefinition(to); // of an extern, elsewhere in the file
+    n->decl = ast_decl(u, clang_Cursor_isNull(definition) ? to : definition);
     n->type = n->decl->type;
     n->decl->uses++;
     return n;
