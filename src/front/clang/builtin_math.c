@@ -410,7 +410,11 @@ static ref quotient_of(lowering *l, ref x, ref y, ref rest) {
   ref many = mul(l, ay, e_float(l, VYRE_F64, 128));
   ref left = e_select(l, lt(l, ax, many), ax, e_binary(l, VYRE_OP_FMOD, ax, many));
   ref signed_rest = e_select(l, e_sign_bit(l, x), negate(l, wide(l, rest)), wide(l, rest));
-  ref q = e_unary(l, VYRE_OP_RINT, divide(l, sub(l, left, signed_rest), ay));
+  // Near the end of the range the difference is taken of halves; that loses what rint drops.
+  ref half = e_select(l, lt(l, e_float(l, VYRE_F64, 1), ay), e_float(l, VYRE_F64, 0.5),
+                      e_float(l, VYRE_F64, 1));
+  ref whole = sub(l, mul(l, left, half), mul(l, signed_rest, half));
+  ref q = e_unary(l, VYRE_OP_RINT, divide(l, whole, mul(l, ay, half)));
   ref low = e_binary(l, VYRE_OP_AND, e_convert(l, VYRE_I32, q), e_int(l, VYRE_I32, 127));
   ref is_negative = e_binary(l, VYRE_OP_NE, e_sign_bit(l, x), e_sign_bit(l, y));
   ref made = e_select(l, is_negative, negate(l, low), low);

@@ -142,19 +142,22 @@ ref each_lgamma(lowering *l, const ref *x, int what) {
   return lgamma_of(l, x[0]);
 }
 
-// The sign of gamma: negative between an odd integer below zero and the next.
+// The sign of gamma: negative between an odd integer below zero and the next, none at its poles.
 value with_lgamma_r(lowering *l, node *n, const value *args, int what) {
   (void)what;
   const ctype *to = args[1].type->element;
   value first = value_new(l, n->type, n->offset), second = value_new(l, to, n->offset);
   for (uint32_t i = 0; i < n->type->leaf_count; i++) {
-    ref w = wide(l, args[0].at[i].v), halved = mul(l, e_unary(l, VYRE_OP_FLOOR, w), number(l, 0.5));
+    ref w = wide(l, args[0].at[i].v), floor = e_unary(l, VYRE_OP_FLOOR, w);
+    ref halved = mul(l, floor, number(l, 0.5));
     ref is_odd = e_binary(l, VYRE_OP_NE, halved, e_unary(l, VYRE_OP_FLOOR, halved));
-    ref is_zero = e_binary(l, VYRE_OP_EQ, w, number(l, 0));
-    ref is_negative = e_and(l, e_sign_bit(l, w), e_or(l, is_zero, is_odd));
+    ref is_up = lt(l, number(l, 0), w), is_whole = e_binary(l, VYRE_OP_EQ, w, floor);
+    ref is_finite = e_binary(l, VYRE_OP_NE, w, sub(l, number(l, 0), e_infinity(l, VYRE_F64)));
+    ref is_pole = e_and(l, e_and(l, is_whole, is_finite), e_not(l, is_up));
+    ref is_negative = e_and(l, is_odd, e_not(l, is_up));
+    ref sign = e_select(l, is_negative, e_int(l, VYRE_I32, -1), e_int(l, VYRE_I32, 1));
     first.at[i].v = lgamma_of(l, args[0].at[i].v);
-    second.at[i].v = e_convert(
-        l, to->scalar, e_select(l, is_negative, e_int(l, VYRE_I32, -1), e_int(l, VYRE_I32, 1)));
+    second.at[i].v = e_convert(l, to->scalar, e_select(l, is_pole, e_zero(l, VYRE_I32), sign));
   }
   place at = {.type = to, .at = *args[1].at[0].p};
   store(l, &at, second, n->offset);

@@ -161,7 +161,7 @@ kernel void special(global int *wrong) {
   lgamma_r(-0.5, &s1);
   lgamma_r(-1.5, &s2);
   lgamma_r(-0.0, &s3);
-  wrong[3] += s0 != 1 || s1 != -1 || s2 != 1 || s3 != -1;
+  wrong[3] += s0 != 1 || s1 != -1 || s2 != 1 || s3 != 0;
 }
 
 kernel void errors(global const float *x, global float *o) {
