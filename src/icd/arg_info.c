@@ -34,7 +34,7 @@ static cl_uint address_of(const vyre_source_arg *a) {
   return CL_KERNEL_ARG_ADDRESS_PRIVATE;
 }
 
-static cl_uint access_of(const vyre_source_arg *a) {
+cl_uint kernel_arg_access(const vyre_source_arg *a) {
   if (a->space != VYRE_SPACE_IMAGE) return CL_KERNEL_ARG_ACCESS_NONE;
   if (strstr(a->declared, "read_write")) return CL_KERNEL_ARG_ACCESS_READ_WRITE;
   if (strstr(a->declared, "write_only")) return CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
@@ -88,7 +88,7 @@ cl_int clGetKernelArgInfo(cl_kernel k, cl_uint index, cl_kernel_arg_info what, s
   const vyre_source_arg *a = &k->entry->about->args[index];
   switch (what) {
   case CL_KERNEL_ARG_ADDRESS_QUALIFIER: info_u32(&i, address_of(a)); break;
-  case CL_KERNEL_ARG_ACCESS_QUALIFIER: info_u32(&i, access_of(a)); break;
+  case CL_KERNEL_ARG_ACCESS_QUALIFIER: info_u32(&i, kernel_arg_access(a)); break;
   case CL_KERNEL_ARG_TYPE_NAME:
     type_name(a, name, sizeof name);
     info_text(&i, name);

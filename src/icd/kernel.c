@@ -104,13 +104,21 @@ cl_int clReleaseKernel(cl_kernel k) {
 
 // ---- arguments ----------------------------------------------------------------------------------
 
-static cl_int set_memory(cl_kernel k, kernel_arg *a, bool is_image, size_t size,
+static bool may_be_used(cl_mem image, const vyre_source_arg *about) {
+  cl_uint access = kernel_arg_access(about);
+  if (access == CL_KERNEL_ARG_ACCESS_READ_ONLY) return !(image->flags & CL_MEM_WRITE_ONLY);
+  return access != CL_KERNEL_ARG_ACCESS_WRITE_ONLY || !(image->flags & CL_MEM_READ_ONLY);
+}
+
+static cl_int set_memory(cl_kernel k, kernel_arg *a, const vyre_source_arg *about, size_t size,
                          const void *value) {
+  bool is_image = about->space == VYRE_SPACE_IMAGE;
   if (size != sizeof(cl_mem)) return CL_INVALID_ARG_SIZE;
   cl_mem m = value ? *(const cl_mem *)value : NULL;
   if (is_image && !m) return value ? CL_INVALID_MEM_OBJECT : CL_INVALID_ARG_VALUE;
   if (m && memory_check(m, k->program->context) != CL_SUCCESS) return CL_INVALID_MEM_OBJECT;
   if (m && memory_is_image(m) != is_image) return CL_INVALID_MEM_OBJECT;
+  if (is_image && !may_be_used(m, about)) return CL_INVALID_ARG_VALUE;
   k->is_shape_old |= is_image || !m != !a->memory || !a->is_set;
   a->memory = m;
   a->offset = 0;
@@ -153,8 +161,8 @@ cl_int clSetKernelArg(cl_kernel k, cl_uint index, size_t size, const void *value
   switch (about->space) {
   case VYRE_SPACE_VALUE: code = set_value(k, a, about, size, value); break;
   case VYRE_SPACE_GLOBAL:
-  case VYRE_SPACE_CONSTANT: code = set_memory(k, a, false, size, value); break;
-  case VYRE_SPACE_IMAGE: code = set_memory(k, a, true, size, value); break;
+  case VYRE_SPACE_CONSTANT:
+  case VYRE_SPACE_IMAGE: code = set_memory(k, a, about, size, value); break;
   case VYRE_SPACE_LOCAL: code = set_local(k, a, size, value); break;
   case VYRE_SPACE_SAMPLER: code = set_sampler(k, a, size, value); break;
   case VYRE_SPACE_OTHER: break; // no program is made from such a kernel

@@ -35,5 +35,6 @@ struct _cl_kernel {
 void kernel_fini(void *kernel);
 // The device that a question is about: it may be left out where the program has one only.
 cl_int kernel_check_device(cl_kernel kernel, cl_device_id *device);
+cl_uint kernel_arg_access(const vyre_source_arg *a); // CL_KERNEL_ARG_ACCESS_*, of images
 
 #endif

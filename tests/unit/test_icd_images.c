@@ -546,6 +546,46 @@ static void test_flags(void **state) {
   icd_end(&i);
 }
 
+// An image that kernels may not read is no argument that is read, nor the other way round.
+static void test_access(void **state) {
+  (void)state;
+  icd i = icd_begin("kernel void reads(read_only image2d_t x, global uint4 *o) {\n"
+                    "  o[0] = read_imageui(x, (int2)(0, 0));\n"
+                    "}\n"
+                    "kernel void writes(write_only image2d_t x, global uint4 *o) {\n"
+                    "  write_imageui(x, (int2)(0, 0), o[0]);\n"
+                    "}\n",
+                    0);
+  static const struct {
+    const char *kernel;
+    cl_mem_flags flags;
+    cl_int code;
+  } rows[] = {
+      {"reads", 0, CL_SUCCESS},
+      {"reads", CL_MEM_READ_WRITE, CL_SUCCESS},
+      {"reads", CL_MEM_READ_ONLY, CL_SUCCESS},
+      {"reads", CL_MEM_WRITE_ONLY, CL_INVALID_ARG_VALUE},
+      {"writes", 0, CL_SUCCESS},
+      {"writes", CL_MEM_READ_WRITE, CL_SUCCESS},
+      {"writes", CL_MEM_READ_ONLY, CL_INVALID_ARG_VALUE},
+      {"writes", CL_MEM_WRITE_ONLY, CL_SUCCESS},
+  };
+  const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+  const cl_image_desc desc = {
+      .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 2, .image_height = 2};
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    cl_int code;
+    cl_kernel k = icd_kernel(&i, rows[r].kernel);
+    cl_mem image = clCreateImage(i.context, rows[r].flags, &format, &desc, NULL, &code);
+    OK(code);
+    code = clSetKernelArg(k, 0, sizeof image, &image);
+    if (code != rows[r].code) fail_msg("row %zu: %d", r, code);
+    OK(clReleaseMemObject(image));
+    OK(clReleaseKernel(k));
+  }
+  icd_end(&i);
+}
+
 static void test_parts_of_buffers(void **state) {
   (void)state;
   icd i = icd_begin(NULL, 0);
@@ -597,11 +637,17 @@ static void test_parts_of_buffers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_formats), cmocka_unit_test(test_colours),
-      cmocka_unit_test(test_sizes),   cmocka_unit_test(test_descriptors),
-      cmocka_unit_test(test_gaps),    cmocka_unit_test(test_image_of_a_buffer),
-      cmocka_unit_test(test_regions), cmocka_unit_test(test_layers),
-      cmocka_unit_test(test_flags),   cmocka_unit_test(test_parts_of_buffers),
+      cmocka_unit_test(test_formats),
+      cmocka_unit_test(test_colours),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_descriptors),
+      cmocka_unit_test(test_gaps),
+      cmocka_unit_test(test_image_of_a_buffer),
+      cmocka_unit_test(test_regions),
+      cmocka_unit_test(test_layers),
+      cmocka_unit_test(test_flags),
+      cmocka_unit_test(test_access),
+      cmocka_unit_test(test_parts_of_buffers),
   };
   return cmocka_run_group_tests_name("icd_images", tests, NULL, NULL);
 }
