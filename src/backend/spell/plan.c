@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Before code is written: which values are written where they are used instead of getting a name.
-// That is for reading only; a compiler does not mind. A value is written at its use when it has one
-// use, no name, and nothing between the two can change it.
+// That is for reading only; compilers do not mind, but for one. A value is written at its use when
+// it has one use, no name, and nothing between the two can change it.
 #include "backend/spell/table.h"
 
 #include "base/format.h"
@@ -22,6 +22,18 @@ typedef struct inlining {
   uint8_t *size;      // operations in its expression
 } inlining;
 
+static bool is_zero(const vyre_program *p, ref r) {
+  return ref_is_const(r) && !p->consts[ref_index(r)].bits;
+}
+
+// gcc 12 takes 0.0 - (double)i for -(double)i where it sees both at once, even without optimising:
+// -0 for 0.
+static bool is_misread(const vyre_program *p, const inst *user) {
+  return (user->op == VYRE_OP_ADD || user->op == VYRE_OP_SUB) &&
+         type_is_float((vyre_type)user->type) &&
+         (is_zero(p, user->arg[0]) || is_zero(p, user->arg[1]));
+}
+
 static bool can_inline(const speller *s, const inlining *n, uint32_t i) {
   const inst *in = &s->p->code[i];
   uint32_t at = spell_offset(s, i), user = n->user[at];
@@ -29,6 +41,7 @@ static bool can_inline(const speller *s, const inlining *n, uint32_t i) {
   if (!spell_is_value(in) || writes || s->use_count[at] != 1) return false;
   if (s->p->names && s->p->names[i]) return false;
   if (s->p->code[user].op == VYRE_OP_FOR) return false; // evaluated once
+  if (is_misread(s->p, &s->p->code[user])) return false;
   uint32_t to = n->position[spell_offset(s, user)], to_at = spell_offset(s, to);
   if (n->segment[at] != n->segment[to_at]) return false;
   if (op_is((vyre_op)in->op, OPF_READS) && n->writes[at] != n->writes[to_at]) return false;
