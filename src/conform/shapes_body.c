@@ -246,9 +246,14 @@ static void make_record(maker *m) {
   memory *out = &m->memories[FOR_OUTPUT];
   uint32_t fields = 2 + maker_below(m, 3), first = maker_below(m, 4);
   uint32_t used = maker_chance(m, 50) ? 1 : 1 + maker_below(m, fields), way;
+  if (out->form == OWN_STAGED && out->slots > 1) fields = used = out->slots;
   bool is_gated = maker_chance(m, 10);
   vyre_type type = maker_index_type(m);
   node at = maker_as(m, m->linear, type);
+  if (maker_chance(m, 25)) {
+    at = maker_binary(m, VYRE_OP_AND, at, maker_piece(m, type));
+    at = maker_binary(m, VYRE_OP_MUL, at, maker_uniform(m, type, 1 + maker_below(m, 3)));
+  }
   at = maker_binary(m, VYRE_OP_MUL, at, maker_const(m, type, fields));
   way = maker_below(m, 100);
   if (way < 10) at = maker_binary(m, VYRE_OP_ADD, at, maker_limit(m, type, 0));

@@ -34,6 +34,7 @@ typedef enum own_form {
   OWN_STRIDED,  // id * s + c
   OWN_NARROWED, // through a type that just holds all ids
   OWN_BASED,    // 64 bits: a base from anywhere + id
+  OWN_STAGED,   // id * 2 - (id & (s - 1)) + c: pieces of s side by side, as stages of transforms do
   OWN_PLANE,    // y * w + x, w at least the row's length
   OWN_TURNED,   // x * h + y
   OWN_FORMS,
@@ -58,8 +59,8 @@ typedef struct memory {
   // For one region:
   own_form form;
   uint32_t slots; // own places, side by side
-  node base;      // of OWN_SHIFTED, OWN_STRIDED, OWN_BASED; the last place of OWN_REVERSED
-  node stride;    // of OWN_STRIDED; the width of OWN_PLANE, the height of OWN_TURNED
+  node base;      // of SHIFTED, STRIDED, BASED and STAGED; the last place of OWN_REVERSED
+  node stride;    // of OWN_STRIDED; the width of PLANE, the height of TURNED, s - 1 of STAGED
   vyre_op atomic;
 } memory;
 
@@ -113,6 +114,7 @@ node maker_moving(maker *m, vyre_type type);
 node maker_narrow(maker *m); // loaded from FOR_NARROW
 // An index that moves: inside for some invocations, mostly.
 node maker_index(maker *m, uint64_t length);
+node maker_piece(maker *m, vyre_type type); // 2^n - 1, the same for all
 // Says for the region how an output's places are spread.
 void maker_choose_own(maker *m, memory *out);
 // The index of this invocation's own place.

@@ -253,12 +253,24 @@ static node plane_place(maker *m, const memory *out) {
   return maker_binary(m, VYRE_OP_ADD, maker_binary(m, VYRE_OP_MUL, outer, out->stride), inner);
 }
 
+node maker_piece(maker *m, vyre_type type) {
+  return maker_uniform(m, type, (1ull << maker_below(m, 11)) - 1);
+}
+
+static node staged_place(maker *m, const memory *out, node id) {
+  node inner = maker_binary(m, VYRE_OP_AND, id, out->stride);
+  node outer = maker_binary(m, VYRE_OP_SUB, id, inner);
+  outer = maker_binary(m, VYRE_OP_SHL, outer, maker_const(m, id.type, 1));
+  return maker_binary(m, VYRE_OP_ADD, outer, inner);
+}
+
 static node own_place(maker *m, const memory *out) {
   node id = out->base.type ? maker_as(m, m->linear, out->base.type) : m->linear;
   switch (out->form) {
   case OWN_PLAIN: return maker_as(m, id, maker_index_type(m));
   case OWN_REVERSED: return maker_binary(m, VYRE_OP_SUB, out->base, id);
   case OWN_STRIDED: id = maker_binary(m, VYRE_OP_MUL, id, out->stride); break;
+  case OWN_STAGED: id = staged_place(m, out, id); break;
   case OWN_NARROWED: {
     id = maker_as(m, id, m->total <= 256 ? VYRE_U8 : VYRE_U16);
     return maker_as(m, id, maker_index_type(m));
@@ -291,6 +303,7 @@ void maker_choose_own(maker *m, memory *out) {
   vyre_type type = maker_index_type(m);
   uint64_t place = m->linear.sample;
   out->form = maker_chance(m, 45) ? OWN_PLAIN : (own_form)maker_below(m, OWN_FORMS);
+  if (maker_chance(m, 12)) out->form = OWN_STAGED;
   if (m->rank == 1 && out->form >= OWN_PLANE) out->form = OWN_SHIFTED;
   if (m->rank != 2 && out->form >= OWN_PLANE) out->form = OWN_REVERSED;
   if (m->total > 65536 && out->form == OWN_NARROWED) out->form = OWN_PLAIN;
@@ -304,6 +317,12 @@ void maker_choose_own(maker *m, memory *out) {
   case OWN_BASED: {
     type = maker_chance(m, 50) ? VYRE_I64 : VYRE_U64;
     out->base = own_base(m, out, type, place);
+    break;
+  }
+  case OWN_STAGED: {
+    if (maker_chance(m, 80)) out->slots = maker_chance(m, 60) ? 2 : 4;
+    out->stride = maker_piece(m, type);
+    out->base = own_base(m, out, type, maker_chance(m, 50) ? 0 : 2 * place);
     break;
   }
   case OWN_STRIDED: { // odd strides differ modulo any power of two, small ones do not get there

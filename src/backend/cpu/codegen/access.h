@@ -48,6 +48,8 @@ llval lanes_are_line(const emitter *e, const place *p, uint32_t op, unsigned row
 llval build_reversed(const emitter *e, llval vector, access_class class); // when it is reversed
 llval load_wide(const emitter *e, const place *p, llval address);
 void store_wide(const emitter *e, const place *p, llval address, llval value);
+// Where some lanes are out of bounds or not active, or not known not to be.
+void store_checked(const emitter *e, const place *p, uint32_t op, unsigned row, llval value);
 
 // Two ways to access, of which a condition (i1) picks one. Each gives a value, or neither does.
 typedef struct either {

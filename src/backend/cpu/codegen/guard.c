@@ -80,9 +80,11 @@ static bool is_factor(form f) {
   return !form_moves(f) && word_is_known(f.spread) && !f.spread.lo;
 }
 
+// A hopeless form is no better after it was multiplied by a number that only the launch knows.
 static bool form_product(guards *g, form x, form y, form *out) {
   if (!is_factor(x) && !is_factor(y)) return false;
   form factor = is_factor(y) ? y : x, other = is_factor(y) ? x : y;
+  if (is_dry(g) && form_is_hopeless(other) && !word_is_known(factor.base)) return false;
   *out = form_mul(&g->c, other, factor.base);
   out->valid = must_and(&g->c, out->valid, factor.valid);
   return true;

@@ -78,6 +78,13 @@ typedef struct loop_ends {
 } loop_ends;
 llval guards_loop(emitter *e, uint32_t loop, loop_ends ends, const uint8_t **proven);
 
+// An index that may be anywhere in more elements than buffers have, such as the counter of a loop
+// whose bounds were loaded: it would never be assumed with success.
+static inline bool form_is_hopeless(form f) {
+  const uint64_t most = (uint64_t)1 << 30;
+  return word_is_known(f.spread) && f.spread.lo >= most;
+}
+
 // guard.c: forms of values. Of a row, which must have begun.
 void guards_begin(guards *g, emitter *scalar, llval x0, llval x1); // NULLs: to plan
 bool guards_form(guards *g, ref r, form *out);                     // false when it has none

@@ -224,18 +224,11 @@ static void plan_record(guards *g, uint32_t i, form f) {
   g->field[at(g, i)] = (uint8_t)(part < 0 ? part + stride : part);
 }
 
-// An index that may be anywhere in more elements than buffers have, such as the counter of a loop
-// whose bounds were loaded: it would never be assumed with success.
-static bool is_hopeless(form f) {
-  const uint64_t most = (uint64_t)1 << 30;
-  return word_is_known(f.spread) && f.spread.lo >= most;
-}
-
 static void plan_access(guards *g, uint32_t i) {
   const inst *in = &g->k->p->code[i];
   form f;
   bool is_huge = ref_is_const(in->arg[1]) && guards_constant(g, in->arg[1]) < 0;
-  if (is_huge || !guards_form(g, in->arg[1], &f) || is_hopeless(f)) return;
+  if (is_huge || !guards_form(g, in->arg[1], &f) || form_is_hopeless(f)) return;
   mark_steps(g, in->arg[1]);
   plan_record(g, i, f);
   g->assume[at(g, i)] = ASSUME_INSIDE;
@@ -335,7 +328,7 @@ bool guards_keep_formed(guards *g, range code) {
   for (uint32_t i = code.first; i < code.end; i++) {
     form f;
     if (g->assume[at(g, i)] != ASSUME_INSIDE) continue;
-    if (guards_form(g, g->k->p->code[i].arg[1], &f) && !is_hopeless(f)) {
+    if (guards_form(g, g->k->p->code[i].arg[1], &f) && !form_is_hopeless(f)) {
       g->count++;
       g->accesses++;
     } else {

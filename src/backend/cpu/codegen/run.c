@@ -122,6 +122,66 @@ static void alternate(const emitter *e, llval x, llval y, llval out[2]) {
   }
 }
 
+// ---- where runs are -----------------------------------------------------------------------------
+
+// Elements that an index of this type can reach, as i64.
+static llval reach(const emitter *e, const place *p, vyre_type type) {
+  llval top = const_i64(e->u, type == VYRE_I32 ? (uint64_t)1 << 31 : (uint64_t)1 << 32);
+  llval is_more = LLVMBuildICmp(e->b, LLVMIntUGT, p->length, top, "");
+  return LLVMBuildSelect(e->b, is_more, top, p->length, "");
+}
+
+// The indices of the first elements, from those of the element in this place.
+static llval firsts(const emitter *e, const run *r, vyre_type type, llval indices) {
+  if (!r->place) return indices;
+  llval before = LLVMConstInt(e->u->scalars[type], r->place, false);
+  return LLVMBuildSub(e->b, indices, build_splat(e, before), "");
+}
+
+// Lanes of which nothing is known may turn out to follow each other, as they do in a transform
+// whose pieces are longer than a vector. Whether the runs of all lanes are one piece of memory that
+// is inside (i1), and where it begins; every lane is active then.
+static llval runs_are_line(const emitter *e, const place *p, const run *r, vyre_type type,
+                           llval first, llval *address) {
+  uint64_t size = (uint64_t)r->count * e->width;
+  llval limit = reach(e, p, type), lane = build_extract(e, first, 0);
+  llval low = build_extend(e, type, lane);
+  llval steps = build_lane_numbers(e, e->u->scalars[type], r->count);
+  llval line = LLVMBuildAdd(e->b, build_splat(e, lane), steps, "");
+  llval strays = LLVMBuildICmp(e->b, LLVMIntNE, first, line, "");
+  if (e->exec)
+    strays = LLVMBuildOr(e->b, strays, LLVMBuildNot(e->b, mask_test(e, e->exec), ""), "");
+  // low < limit, and size - 1 < limit - low: the sum of low and size could wrap.
+  llval starts = LLVMBuildICmp(e->b, LLVMIntULT, low, limit, "");
+  llval rest = LLVMBuildSub(e->b, limit, low, "");
+  llval ends = LLVMBuildICmp(e->b, LLVMIntULT, const_i64(e->u, size - 1), rest, "");
+  llval is_inside = LLVMBuildAnd(e->b, starts, ends, "");
+  *address = place_at(e, p, low);
+  return LLVMBuildAnd(e->b, LLVMBuildNot(e->b, bits_any(e, strays), ""), is_inside, "");
+}
+
+// Whether the runs of all lanes are inside: not even inactive lanes may touch anything else.
+static llval all_inside(const emitter *e, const place *p, const run *r, vyre_type type,
+                        llval first) {
+  llval limit = reach(e, p, type), count = const_i64(e->u, r->count);
+  llval is_long = LLVMBuildICmp(e->b, LLVMIntUGE, limit, count, "");
+  llval last = LLVMBuildSub(e->b, limit, count, "");
+  if (type_bits(type) < 64) last = LLVMBuildTrunc(e->b, last, e->u->scalars[type], "");
+  llval strays = LLVMBuildICmp(e->b, LLVMIntUGT, first, build_splat(e, last), "");
+  return LLVMBuildAnd(e->b, is_long, LLVMBuildNot(e->b, bits_any(e, strays), ""), "");
+}
+
+// Two elements that are one for the machine's gathers and scatters.
+static bool is_pair(const emitter *e, const place *p, const run *r) {
+  return r->count == 2 && type_bytes(p->type) == 4 && can_gather(e, VYRE_U64);
+}
+
+// Of indices that are inside.
+static llval addresses(const emitter *e, const place *p, llval first) {
+  llval wide = LLVMBuildZExtOrBitCast(e->b, first, type_vector_of(e, e->u->i64), "");
+  return LLVMBuildGEP2(e->b, p->element, p->data, &wide, 1, "");
+}
+
 // ---- loads --------------------------------------------------------------------------------------
 
 // The runs of all lanes, one behind the other: each is one access.
@@ -142,30 +202,23 @@ static llval load_runs(const emitter *e, const place *p, uint32_t i, const run *
   return pieces[0];
 }
 
-// Whether the runs of all lanes are inside: not even inactive lanes may read anything else.
-static llval all_inside(const emitter *e, const place *p, const run *r, vyre_type type,
-                        llval indices) {
-  unit *u = e->u;
-  llval limit = p->length, count = const_i64(u, r->count);
-  llval top = const_i64(u, type == VYRE_I32 ? (uint64_t)1 << 31 : (uint64_t)1 << 32);
-  llval is_more = LLVMBuildICmp(e->b, LLVMIntUGT, limit, top, "");
-  limit = LLVMBuildSelect(e->b, is_more, top, limit, "");
-  llval is_long = LLVMBuildICmp(e->b, LLVMIntUGE, limit, count, "");
-  llval last = LLVMBuildSub(e->b, limit, count, "");
-  lltype scalar = u->scalars[type];
-  if (type_bits(type) < 64) last = LLVMBuildTrunc(e->b, last, scalar, "");
-  llval first = indices;
-  if (r->place)
-    first = LLVMBuildSub(e->b, indices, build_splat(e, LLVMConstInt(scalar, r->place, false)), "");
-  llval strays = LLVMBuildICmp(e->b, LLVMIntUGT, first, build_splat(e, last), "");
-  return LLVMBuildAnd(e->b, is_long, LLVMBuildNot(e->b, bits_any(e, strays), ""), "");
+static llval load_pairs(const emitter *e, const place *p, llval first) {
+  llval pairs = build_gather(e, VYRE_U64, addresses(e, p, first), NULL);
+  kernel_mark(e->k, pairs, p->mem);
+  return LLVMBuildBitCast(e->b, pairs, LLVMVectorType(p->element, 2 * e->width), "");
+}
+
+static llval load_line(const emitter *e, const place *p, const run *r, llval address) {
+  llval all = LLVMBuildLoad2(e->b, LLVMVectorType(p->element, r->count * e->width), address, "");
+  LLVMSetAlignment(all, type_bytes(p->type));
+  return kernel_mark(e->k, all, p->mem);
 }
 
 // One element of each run, where some are outside.
-static llval load_each(const emitter *e, const place *p, vyre_type type, llval indices,
+static llval load_each(const emitter *e, const place *p, vyre_type type, llval first,
                        uint64_t more) {
   llval step = build_splat(e, LLVMConstInt(e->u->scalars[type], more, false));
-  llval at = LLVMBuildAdd(e->b, indices, step, ""), bits = inside_vector(e, p, type, at);
+  llval at = LLVMBuildAdd(e->b, first, step, ""), bits = inside_vector(e, p, type, at);
   at = LLVMBuildSelect(e->b, bits, at, LLVMConstNull(LLVMTypeOf(at)), "");
   llval zero = LLVMConstNull(type_vector_of(e, p->element)), result = zero;
   for (unsigned lane = 0; lane < e->width; lane++) {
@@ -185,12 +238,29 @@ static llval turned(const emitter *e, llval runs, unsigned count) {
 }
 
 static llval load_each_of(const emitter *e, const place *p, const run *r, vyre_type type,
-                          llval indices) {
+                          llval first) {
   llval values[RUN_MOST] = {NULL};
-  for (unsigned k = 0; k < r->count; k++)
-    values[k] = load_each(e, p, type, indices, (uint64_t)k - r->place);
+  for (unsigned k = 0; k < r->count; k++) values[k] = load_each(e, p, type, first, k);
   llval all = join(e, values[0], values[1], e->width);
   return r->count == 2 ? all : join(e, all, join(e, values[2], values[3], e->width), 2 * e->width);
+}
+
+// Runs that nothing is known of, by element.
+static llval load_looking(const emitter *e, const place *p, uint32_t i, const run *r,
+                          llval indices) {
+  vyre_type type = ref_type(e->p, e->p->code[i].arg[1]);
+  llval first = firsts(e, r, type, indices), address;
+  bool may_be_line = is_line_by_chance(e, i);
+  either line = {0};
+  if (may_be_line) {
+    line = either_begin(e, runs_are_line(e, p, r, type, first, &address));
+    either_else(e, &line, turned(e, load_line(e, p, r, address), r->count));
+  }
+  either x = either_begin(e, all_inside(e, p, r, type, first));
+  llval runs = is_pair(e, p, r) ? load_pairs(e, p, first) : load_runs(e, p, i, r, indices);
+  either_else(e, &x, turned(e, runs, r->count));
+  llval all = either_end(e, &x, load_each_of(e, p, r, type, first));
+  return may_be_line ? either_end(e, &line, all) : all;
 }
 
 // Indices of which some lowest bits are known are no neighbours; others may be, by chance.
@@ -209,19 +279,12 @@ bool run_load(emitter *e, uint32_t i) {
   if (!can_run(e, &p, i) ||
       (!find_run(e->p, e->k->region, i, 4, &r) && !find_run(e->p, e->k->region, i, 2, &r)))
     return false;
-  ref index = e->p->code[i].arg[1];
-  vyre_type type = ref_type(e->p, index);
   bool is_stepping = access_class_of(e, i) == ACCESS_STEPS, is_proven = true;
   for (unsigned k = 0; k < r.count; k++) is_proven &= is_assumed(e, r.op[k]);
   if (is_stepping && !is_proven) return false;
-  llval indices = is_stepping ? NULL : value_vector(e, index, 0), all;
-  if (is_proven) {
-    all = turned(e, load_runs(e, &p, i, &r, indices), r.count);
-  } else {
-    either x = either_begin(e, all_inside(e, &p, &r, type, indices));
-    either_else(e, &x, turned(e, load_runs(e, &p, i, &r, indices), r.count));
-    all = either_end(e, &x, load_each_of(e, &p, &r, type, indices));
-  }
+  llval indices = is_stepping ? NULL : value_vector(e, e->p->code[i].arg[1], 0);
+  llval all = is_proven ? turned(e, load_runs(e, &p, i, &r, indices), r.count)
+                        : load_looking(e, &p, i, &r, indices);
   for (unsigned k = 0; k < r.count; k++) {
     unsigned from[LANEWISE_MOST];
     for (unsigned lane = 0; lane < e->width; lane++) from[lane] = k * e->width + lane;
@@ -265,18 +328,77 @@ static bool is_whole(const emitter *e, const run *r) {
   return !e->exec && e->rows == 1;
 }
 
-static void write_run(const emitter *e, const run *r) {
+static void store_line(const emitter *e, const place *p, const run *r, const llval *all,
+                       llval address) {
+  lltype vector = type_vector_of(e, p->element);
+  for (unsigned k = 0; k < r->count; k++) {
+    llval behind = const_i64(e->u, k);
+    store_wide(e, p, LLVMBuildGEP2(e->b, vector, address, &behind, 1, ""), all[k]);
+  }
+}
+
+static void store_pairs(const emitter *e, const place *p, const llval all[2], llval first) {
+  llval pairs = join(e, all[0], all[1], e->width);
+  pairs = LLVMBuildBitCast(e->b, pairs, type_vector_of(e, e->u->i64), "");
+  llval bits = e->exec ? mask_test(e, e->exec) : NULL;
+  llval stored = build_scatter(e, VYRE_U64, addresses(e, p, first), pairs, bits);
+  kernel_mark(e->k, stored, p->mem);
+}
+
+// Runs that nothing is known of.
+static void store_looking(emitter *e, const place *p, const run *r, const llval *values,
+                          const llval *all) {
+  ref index = e->p->code[r->op[0]].arg[1];
+  vyre_type type = ref_type(e->p, index);
+  llval first = value_vector(e, index, 0), address;
+  bool may_be_line = is_line_by_chance(e, r->op[0]), pairs = is_pair(e, p, r);
+  either line = {0}, x = {0};
+  if (may_be_line) {
+    line = either_begin(e, runs_are_line(e, p, r, type, first, &address));
+    store_line(e, p, r, all, address);
+    either_else(e, &line, NULL);
+  }
+  if (pairs) {
+    x = either_begin(e, all_inside(e, p, r, type, first));
+    store_pairs(e, p, all, first);
+    either_else(e, &x, NULL);
+  }
+  for (unsigned k = 0; k < r->count; k++) store_checked(e, p, r->op[k], 0, values[k]);
+  if (pairs) either_end(e, &x, NULL);
+  if (may_be_line) either_end(e, &line, NULL);
+}
+
+static void write_run(emitter *e, const run *r) {
   place p = place_of(e, e->p->code[r->op[0]].arg[0]);
-  llval values[RUN_MOST] = {NULL}, out[RUN_MOST];
+  llval values[RUN_MOST] = {NULL}, all[RUN_MOST];
   for (unsigned k = 0; k < r->count; k++)
     values[k] = value_vector(e, e->p->code[r->op[k]].arg[2], 0);
-  interleave(e, values, r->count, out);
-  llval first = index_scalar(e, r->op[0], 0);
-  for (unsigned k = 0; k < r->count; k++) {
-    llval at = LLVMBuildAdd(e->b, first, const_i64(e->u, (uint64_t)k * e->width), "");
-    store_wide(e, &p, place_at(e, &p, at), out[k]);
-    note_access(e, ACCESS_RECORD, false);
-  }
+  interleave(e, values, r->count, all);
+  bool is_known = access_class_of(e, r->op[0]) == ACCESS_RECORD;
+  for (unsigned k = 0; k < r->count; k++) note_access(e, ACCESS_RECORD, !is_known);
+  if (is_known)
+    store_line(e, &p, r, all, place_at(e, &p, index_scalar(e, r->op[0], 0)));
+  else
+    store_looking(e, &p, r, values, all);
+}
+
+// All of it may be written at once: each lane is anywhere, and has its run.
+static bool is_anywhere(const emitter *e, const run *r) {
+  for (unsigned k = 0; k < r->count; k++)
+    if (access_class_of(e, r->op[k]) != ACCESS_LANES) return false;
+  return true;
+}
+
+// The run that the store `i` is the first one of.
+static bool find_stored(const emitter *e, uint32_t i, run *r) {
+  const region *region = e->k->region;
+  access_class class = access_class_of(e, i);
+  if (class == ACCESS_RECORD)
+    return find_run(e->p, region, i, e->guards->record[i - e->first], r) && is_whole(e, r);
+  place p = place_of(e, e->p->code[i].arg[0]);
+  return class == ACCESS_LANES && can_run(e, &p, i) &&
+         (find_run(e->p, region, i, 4, r) || find_run(e->p, region, i, 2, r)) &&
+         is_anywhere(e, r) && (is_line_by_chance(e, i) || is_pair(e, &p, r));
 }
 
 bool run_store(emitter *e, uint32_t i) {
@@ -286,13 +408,12 @@ bool run_store(emitter *e, uint32_t i) {
   if (is_uniform(e, e->p->code[i].arg[1])) return false;
   if (first == i) return true; // the last one writes it
   if (!first) {
-    unsigned size = access_class_of(e, i) == ACCESS_RECORD ? e->guards->record[i - e->first] : 0;
-    if (!size || !find_run(e->p, e->k->region, i, size, &r) || !is_whole(e, &r)) return false;
-    for (unsigned k = 0; k < size; k++)
+    if (!find_stored(e, i, &r)) return false;
+    for (unsigned k = 0; k < r.count; k++)
       if (r.op[k] != i) e->early[r.op[k] - e->first] = r.op[k] == r.last ? i : r.op[k];
     return true;
   }
-  if (find_run(e->p, e->k->region, first, e->guards->record[i - e->first], &r)) write_run(e, &r);
+  if (find_stored(e, first, &r)) write_run(e, &r);
   return true;
 }
 

@@ -132,7 +132,7 @@ static void store_masked_line(const emitter *e, const place *p, uint32_t i, unsi
   store_masked(e, p, line_address(e, p, i, row), value, build_reversed(e, bits, class));
 }
 
-static void store_checked(const emitter *e, const place *p, uint32_t i, unsigned row, llval value) {
+void store_checked(const emitter *e, const place *p, uint32_t i, unsigned row, llval value) {
   access_class class = access_class_of(e, i);
   llval bits = access_bits(e, p, i, row);
   bool is_neighbours = class == ACCESS_CONTIGUOUS || class == ACCESS_REVERSED;
