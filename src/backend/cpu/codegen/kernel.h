@@ -33,6 +33,7 @@ typedef struct row {
 // once before the row.
 typedef struct versions {
   emitter *fast, *part, *scalar;
+  emitter *one;  // for one invocation of the few that a row has outside of its stretch, or NULL
   emitter *jam;  // for several rows at once, or NULL
   emitter *pack; // copies what they share, or NULL
   packing packing;

@@ -117,6 +117,16 @@ static llval tail_mask(const emitter *e, llval x, llval x1) {
   return mask_pack(e, LLVMBuildICmp(e->b, LLVMIntULT, lanes, build_splat(e, left), ""));
 }
 
+// The first and the last elements of rows mostly: a vector takes as long for one lane as for all.
+// Bodies with loops take long for each, and large ones are much code once more.
+enum { FEW_LANES = 3, MOST_ALONE = 200 };
+
+static bool can_be_alone(const kernel *k, const plan *plan) {
+  uint32_t operations = k->region->body.end - k->region->body.first;
+  return plan->guards.count && plan->width > FEW_LANES && !plan->phases && !has_loop(k) &&
+         operations <= MOST_ALONE && !k->is_large && k->u->options->tier != VYRE_TIER_QUICK;
+}
+
 bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out) {
   bool is_guarded = plan->guards.count > 0;
   const shapes *fast = is_guarded ? &plan->fast_shapes : &plan->shapes;
@@ -127,7 +137,11 @@ bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out) 
   if (!out->fast || !out->part || !out->scalar) return false;
   out->fast->guards = &out->guards;
   out->repeats = may_repeat(k);
-  out->jam = out->other = NULL;
+  out->jam = out->other = out->one = NULL;
+  if (can_be_alone(k, plan)) {
+    out->one = emitter_new(k, b, 1, 1, &plan->flat, NULL);
+    if (!out->one) return false;
+  }
   out->fast->is_main = plan->rows == 1;
   if (plan->rows > 1) {
     out->jam_guards = plan->jam_guards;
@@ -151,6 +165,30 @@ bool versions_new(kernel *k, LLVMBuilderRef b, const plan *plan, versions *out) 
     out->other->guards = &out->other_guards;
   }
   return true;
+}
+
+// Lanes from x on, as many as a vector has, until `end`: one by one where they are few.
+static void emit_some(kernel *k, versions *v, const row *r, llval x, llval end) {
+  LLVMBuilderRef b = v->fast->b;
+  llval mask = v->part->width == 1 ? NULL : tail_mask(v->part, x, end);
+  if (!v->one) {
+    emit_vector(v->part, r, x, mask);
+    return;
+  }
+  llblock few = new_block(k, "few"), some = new_block(k, "some"), after = new_block(k, "after");
+  llval count = LLVMBuildSub(b, end, x, "");
+  llval is_few = LLVMBuildICmp(b, LLVMIntSLE, count, const_i64(k->u, FEW_LANES), "");
+  LLVMBuildCondBr(b, is_few, few, some);
+  LLVMPositionBuilderAtEnd(b, few);
+  count_loop l;
+  count_begin(k, b, &l, x, end, 1);
+  emit_vector(v->one, r, l.at, NULL);
+  count_end(k, b, &l);
+  LLVMBuildBr(b, after);
+  LLVMPositionBuilderAtEnd(b, some);
+  emit_vector(v->part, r, x, mask);
+  LLVMBuildBr(b, after);
+  LLVMPositionBuilderAtEnd(b, after);
 }
 
 // The stretch of the row for which the assumptions hold.
@@ -313,7 +351,7 @@ static void emit_overlapping_row(kernel *k, versions *v, const row *r, const str
       LLVMBuildAnd(b, LLVMBuildNot(b, is_in, ""), LLVMBuildAnd(b, is_near, is_wide, ""), "");
   if (is_long) is_begin = LLVMConstInt(k->u->i1, 0, false);
   llval limit = LLVMBuildSelect(b, is_begin, s->first, r->x1, "");
-  emit_vector(v->part, r, w.x, tail_mask(v->part, w.x, limit));
+  emit_some(k, v, r, w.x, limit);
   llval behind = LLVMBuildNSWAdd(b, w.x, width, "");
   LLVMBuildCondBr(b, is_begin, begin, next);
   LLVMPositionBuilderAtEnd(b, begin);
@@ -403,7 +441,7 @@ static void emit_mixed_row(kernel *k, versions *v, const row *whole) {
   for (uint32_t i = 0; i < count; i++) try_stretch(k, &w, &stretches[i]);
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, w.x, cut.x1, ""), part, done);
   LLVMPositionBuilderAtEnd(b, part);
-  emit_vector(v->part, &cut, w.x, v->part->width == 1 ? NULL : tail_mask(v->part, w.x, cut.x1));
+  emit_some(k, v, &cut, w.x, cut.x1);
   go_on(&w, LLVMBuildNSWAdd(b, w.x, const_i64(k->u, v->fast->width), ""));
   LLVMPositionBuilderAtEnd(b, done);
 }
