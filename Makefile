@@ -113,6 +113,13 @@ random-cuda: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on 
 	  --backend cuda --suite random --count $(RANDOM_PROGRAMS) --seed $(RANDOM_SEED) \
 	  --out build/conform-failures; status=$$?; rm -rf $$home; exit $$status
 
+random-footprint: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0): what parts of grids do is in their footprints
+	@$(BUILD)/random_footprint $(RANDOM_PROGRAMS) $(RANDOM_SEED)
+
+random-cluster: build ## RANDOM_PROGRAMS (100000) programs from RANDOM_SEED (0) on 1 to 8 ranks, beside one process
+	@home=$$(mktemp -d); VYRE_HOME=$$home $(BUILD)/random_cluster $(RANDOM_PROGRAMS) $(RANDOM_SEED); \
+	  status=$$?; rm -rf $$home; exit $$status
+
 ptxas: build ## assemble all programs and 5000 random ones with NVIDIA's ptxas, where it is installed
 	@tests/ptxas $(BUILD) $(PTXAS_RANDOM) || [ $$? = 77 ]
 
@@ -167,5 +174,5 @@ tidy: build ## clang-tidy over the sources (.clang-tidy)
 clean: ## remove what was built
 	@rm -rf build compile_commands.json
 
-.PHONY: all help build demo test coverage mutants bench peers exhaustive recipes prove report-look oclgrind clients conform random random-opencl random-vulkan random-cuda ptxas fuzz \
+.PHONY: all help build demo test coverage mutants bench peers exhaustive recipes prove report-look oclgrind clients conform random random-opencl random-vulkan random-cuda random-footprint random-cluster ptxas fuzz \
   docs bench-python python wheel deb api-docs arm64 release-check editor-files install uninstall format tidy clean

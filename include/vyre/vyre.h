@@ -698,6 +698,20 @@ VYRE_API vyre_status vyre_buffer_write(vyre_buffer *buffer, size_t offset, const
 VYRE_API vyre_status vyre_buffer_read(vyre_buffer *buffer, size_t offset, void *data,
                                       size_t size_bytes, vyre_error *error);
 
+/* A runtime on all ranks of an MPI communicator (MPI_Comm_c2f of it; docs/CLUSTER.md): kernels and
+ * buffers are used as those of any other, every rank makes the same calls in the same order, and
+ * the answer has the bits that one rank gives. Each rank runs a part of every grid on its own CPU,
+ * and gets what that reads from those that have it. Dispatches take their buffers as handles.
+ * vyre_buffer_write takes from each rank the bytes that it has and vyre_buffer_read gives each rank
+ * the bytes that it wants: offset and size may differ from rank to rank, 0 bytes are none, and
+ * where two ranks write the same bytes those of the lower one count. All calls, freeing buffers and
+ * kernels apart, are collective, and made by one thread at a time. Needs libvyre-mpi.so. */
+#define VYRE_CLUSTER_WORLD INT32_MIN /* MPI_COMM_WORLD; MPI is started, and ended, if need be */
+VYRE_API vyre_status vyre_cluster_new(int32_t communicator, const vyre_runtime_options *options,
+                                      vyre_runtime **out, vyre_error *error);
+VYRE_API uint32_t vyre_cluster_rank(const vyre_runtime *runtime); /* 0 for any other runtime */
+VYRE_API uint32_t vyre_cluster_size(const vyre_runtime *runtime); /* 1 for any other runtime */
+
 /* What was decided for this kernel and why, for people. Freed with vyre_free. */
 VYRE_API vyre_status vyre_kernel_explain(vyre_kernel *kernel, char **out, vyre_error *error);
 

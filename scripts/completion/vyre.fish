@@ -51,6 +51,7 @@ complete -c vyre -n "__fish_seen_subcommand_from check" -s q -l quiet -d "only m
 complete -c vyre -n "__fish_seen_subcommand_from check info convert opt compile run certify tune" -l language -x -a "text wire opencl" -d "of the source"
 complete -c vyre -n "__fish_seen_subcommand_from check info convert opt compile" -l workgroup -x -d "of an OpenCL C kernel"
 complete -c vyre -n "__fish_seen_subcommand_from fmt" -s w -l write -d "change the files"
+complete -c vyre -n "__fish_seen_subcommand_from run" -l alone -d "whatever mpirun says"
 complete -c vyre -n "__fish_seen_subcommand_from run" -s c -l check -d "watch the run: bounds, races, barriers, divisions"
 complete -c vyre -n "__fish_seen_subcommand_from fmt" -s c -l check -d "only name unformatted files"
 complete -c vyre -n "__fish_seen_subcommand_from convert" -s o -l output -r -d "where to write"

@@ -203,6 +203,26 @@ vyre_status executable_dispatch(vyre_executable *e, const vyre_dispatch_args *ar
                            error);
 }
 
+typedef struct part_run {
+  vyre_executable *executable;
+  const launch_part *part;
+} part_run;
+
+static vyre_status run_part(void *context, const launch *l, vyre_report *report,
+                            vyre_error *error) {
+  const part_run *r = context;
+  launch of_part = *l; // the arrays stay where they are
+  of_part.part = r->part;
+  return r->executable->backend->dispatch(r->executable->state, &of_part, report, error);
+}
+
+vyre_status executable_dispatch_part(vyre_executable *e, const vyre_dispatch_args *args,
+                                     const launch_part *part, vyre_report *report,
+                                     vyre_error *error) {
+  part_run run = {e, part};
+  return executable_launch(e->program, e->backend, run_part, &run, args, report, error);
+}
+
 vyre_status vyre_dispatch(vyre_executable *e, const vyre_dispatch_args *args, vyre_report *report,
                           vyre_error *error) {
   FPENV_SCOPE;

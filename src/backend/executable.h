@@ -42,6 +42,11 @@ vyre_status executable_launch(const vyre_program *program, const backend *b, exe
                               void *context, const vyre_dispatch_args *args, vyre_report *report,
                               vyre_error *error);
 
+// A part of the grid alone, of a program of one region on a backend of the host (is_host).
+vyre_status executable_dispatch_part(vyre_executable *executable, const vyre_dispatch_args *args,
+                                     const launch_part *part, vyre_report *report,
+                                     vyre_error *error);
+
 // vyre_dispatch for callers that are in a floating-point scope already (base/fpenv.h).
 vyre_status executable_dispatch(vyre_executable *executable, const vyre_dispatch_args *args,
                                 vyre_report *report, vyre_error *error);

@@ -217,6 +217,7 @@ vyre_status launch_init(launch *l, const vyre_program *program, const vyre_dispa
   l->threads = args->threads;
   l->timeout_ns = args->timeout_ns;
   l->stop = args->stop;
+  l->part = NULL;
   l->deadline_ns = UINT64_MAX;
   if (l->timeout_ns && __builtin_add_overflow(clock_now_ns(), l->timeout_ns, &l->deadline_ns))
     l->deadline_ns = UINT64_MAX;

@@ -17,6 +17,12 @@ typedef vyre_launch_region launch_region;
 
 enum { LAUNCH_INLINE = 16 };
 
+// A box of the grid: of invocations where a region is elastic, of workgroups where it is rigid;
+// first <= x < end. Ids and sizes stay those of the whole grid.
+typedef struct launch_part {
+  uint64_t first[3], end[3];
+} launch_part;
+
 typedef struct launch {
   const vyre_program *program;
   const uint64_t *params;      // canonical bits
@@ -33,6 +39,7 @@ typedef struct launch {
   // from here (clock_stamp), and leave its own last reading for whoever times the dispatch.
   uint64_t start_stamp;
   uint64_t *end_stamp;
+  const launch_part *part; // of a program's only region, to run alone; NULL: all. Of host backends.
 
   // Storage behind the pointers above.
   uint64_t inline_params[LAUNCH_INLINE], inline_lengths[LAUNCH_INLINE];

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 bool resident_init(vyre_buffer *r, size_t size_bytes) {
   size_t padded = (size_bytes + 4095) / 4096 * 4096; // whole pages: some devices use them in place
@@ -19,10 +20,25 @@ bool resident_init(vyre_buffer *r, size_t size_bytes) {
   return true;
 }
 
+bool resident_init_mapped(vyre_buffer *r, size_t size_bytes) {
+  *r = (vyre_buffer){.size_bytes = size_bytes,
+                     .is_host_current = true,
+                     .generation = fork_generation(),
+                     .is_mapped = true};
+  r->host = mmap(NULL, size_bytes ? size_bytes : 1, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (r->host == MAP_FAILED) return false;
+  pthread_mutex_init(&r->lock, NULL);
+  return true;
+}
+
 void resident_fini(vyre_buffer *r) {
   if (r->backend) r->backend->drop(r);
   pthread_mutex_destroy(&r->lock);
-  free(r->host);
+  if (r->is_mapped)
+    munmap(r->host, r->size_bytes ? r->size_bytes : 1);
+  else
+    free(r->host);
 }
 
 vyre_status resident_to_host(vyre_buffer *r, vyre_error *error) {

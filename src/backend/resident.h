@@ -22,11 +22,15 @@ struct vyre_buffer {
   bool is_host_current, is_device_current;
   uint64_t moved_bytes; // between host and devices, ever
   vyre_runtime *runtime;
-  vyre_buffer *next;   // of the runtime's
-  unsigned generation; // see base/fork.h
+  vyre_buffer *next;     // of the runtime's
+  unsigned generation;   // see base/fork.h
+  bool is_mapped;        // pages are there when they are touched
+  struct layout *layout; // in a cluster: which bytes each rank has
 };
 
 bool resident_init(vyre_buffer *r, size_t size_bytes); // zeroed; false: out of memory
+// The same in address space: only what is touched takes memory.
+bool resident_init_mapped(vyre_buffer *r, size_t size_bytes);
 void resident_fini(vyre_buffer *r);
 
 // Makes the host's memory current.

@@ -9,6 +9,7 @@
 #include "cli/load.h"
 #include "cli/number.h"
 #include "cli/run_check.h"
+#include "cli/run_cluster.h"
 #include "cli/show.h"
 #include "runtime/kernel.h"
 
@@ -35,9 +36,11 @@ typedef struct options {
   uint64_t grid[3], workgroup[3];
   uint32_t grid_count;
   uint64_t repeat, timeout_ns, fuel, threads;
-  uint64_t begin_ns; // of the command; the time limit counts from here
-  bool explain;      // say what the runtime decided
-  bool check;        // watch the run
+  uint64_t begin_ns;    // of the command; the time limit counts from here
+  bool explain;         // say what the runtime decided
+  bool check;           // watch the run
+  bool alone;           // whatever a launcher says
+  uint32_t ranks, rank; // that a launcher started; 1: there is none
 } options;
 
 typedef struct result {
@@ -48,6 +51,7 @@ typedef struct result {
   vyre_runtime *runtime;
   char *explained; // NULL: not asked for
   run_check check; // what was found, when it was watched
+  char where[32];  // it ran, on ranks
 } result;
 
 static const args_option run_options[] = {
@@ -62,6 +66,7 @@ static const args_option run_options[] = {
     {'t', "threads", "a number of threads"},
     {'e', "explain", NULL},
     {'c', "check", NULL},
+    {'A', "alone", NULL},
     SOURCE_LANGUAGE_OPTION,
     {0, NULL, NULL},
 };
@@ -117,6 +122,7 @@ static bool read_option(const args *a, int letter, options *o) {
   case 'F': return args_u64(a, "--fuel", &o->fuel);
   case 'e': o->explain = true; return true;
   case 'c': o->check = true; return true;
+  case 'A': o->alone = true; return true;
   case 'R': return args_count(a, "--repeat", 1000000, &o->repeat);
   case 't': return args_count(a, "--threads", 65536, &o->threads);
   case ARGS_BUILD: source_add_option(&o->source, a->value); return true;
@@ -145,6 +151,15 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
   a.takes_build = true;
   for (int letter; (letter = args_next(&a)) != ARGS_END;)
     if (!read_option(&a, letter, o)) return false;
+  o->ranks = run_cluster_ranks(&o->rank);
+  if (o->alone) o->ranks = 1, o->rank = 0;
+  if (o->ranks > 1 && (o->check || o->fuel)) {
+    cli_usage(c,
+              "--check and --fuel are for one process, and there are %u ranks. Fix: run it "
+              "without mpirun, or with --alone",
+              o->ranks);
+    return false;
+  }
   if (o->file) {
     if (load_language(o->file, &o->source).has_launch) take_launch(o);
     return true;
@@ -237,6 +252,28 @@ static vyre_status run_kernel(vyre_program *program, const bindings *b, const op
   return vyre_kernel_explain(kernel, &r->explained, error);
 }
 
+static vyre_status run_ranks(vyre_program *program, const bindings *b, const options *o, result *r,
+                             vyre_error *error) {
+  run_cluster cluster = {.backend = o->backend,
+                         .repeat = o->repeat,
+                         .timeout_ns = time_left(o),
+                         .threads = (uint32_t)o->threads,
+                         .explain = o->explain && !o->rank,
+                         .wall_ns = r->wall_ns,
+                         .report = &r->report};
+  vyre_dispatch_args args = {
+      .params = b->params, .param_count = b->param_count, .buffer_count = b->span_count};
+  for (int k = 0; k < 3; k++) args.workgroup[k] = (uint32_t)o->workgroup[k];
+  vyre_status status = run_on_cluster(program, b, &args, &cluster, error);
+  r->runtime = cluster.runtime;
+  r->explained = cluster.explained;
+  r->repeat = cluster.count;
+  memcpy(r->where, cluster.where, sizeof r->where);
+  r->backend = r->where;
+  qsort(r->wall_ns, r->repeat, sizeof *r->wall_ns, by_value);
+  return status;
+}
+
 static vyre_status run_bound(vyre_program *program, const bindings *b, const options *o, result *r,
                              vyre_error *error) {
   uint32_t regions = vyre_program_region_count(program);
@@ -244,6 +281,7 @@ static vyre_status run_bound(vyre_program *program, const bindings *b, const opt
   r->report.region_capacity = regions;
   r->wall_ns = calloc(o->repeat, sizeof *r->wall_ns);
   if (!r->report.regions || !r->wall_ns) return error_out_of_memory(error);
+  if (o->ranks > 1) return run_ranks(program, b, o, r, error);
   if (!o->check) return run_kernel(program, b, o, r, error);
   r->backend = o->backend ? o->backend : backend_oracle()->id;
   return dispatch_all(NULL, b, o, r, error);
@@ -438,12 +476,13 @@ static int run_program(const cli *c, const options *o, const loaded *l, bool *is
   vyre_status status = check_workgroup(o, program, &error);
   if (status == VYRE_OK)
     status = bind_words(program, o->words.at, o->words.count, o->grid, o->grid_count, &b, &error);
-  if (status != VYRE_OK) return cli_error(c, &error);
+  // What is wrong before ranks meet is wrong on all of them: one says it.
+  if (status != VYRE_OK) return o->rank ? cli_exit_code(error.status) : cli_error(c, &error);
   // A name that does not exist is found before the work, not after it.
   for (size_t i = 0; i < o->outputs.count && status == VYRE_OK; i++)
     if (!bind_find(&b, o->outputs.at[i].name, &error)) status = error.status;
   if (status == VYRE_OK) status = run_bound(program, &b, o, &r, &error);
-  if (status == VYRE_OK) status = give_results(c, program, &b, o, &r, &error);
+  if (status == VYRE_OK && !o->rank) status = give_results(c, program, &b, o, &r, &error);
   *is_late = status == VYRE_ERROR_TIMEOUT;
   int code = status == VYRE_OK ? EXIT_FINE : give_failure(c, &r.check, r.backend, &error);
   if (run_check_total(&r.check)) code = EXIT_FOUND;
@@ -509,6 +548,8 @@ const command run_command = {
     "      --repeat N             run N times on the same input, report the best time\n"
     "  -e, --explain              say what the runtime decided and why, with variants that have\n"
     "                             arguments as constants; worth it with --repeat\n"
+    "      --alone                run alone, also where mpirun or srun started several: otherwise\n"
+    "                             these share the work, and rank 0 has the results\n"
     "  -c, --check                watch the run: accesses outside of memory, data races, barriers\n"
     "                             that not all reach, divisions by zero, and in OpenCL C elements\n"
     "                             that nobody wrote; on ref unless -b says otherwise, where only\n"
@@ -526,5 +567,6 @@ const command run_command = {
     "  vyre run kernels.cl:saxpy a=2 x=rand:1000 y=ones:1000 --grid 1000\n"
     "  vyre run saxpy.vyre a=2 x=rand:100000 y=ones:100000 --repeat 100 --explain\n"
     "  vyre run dot.vyre x=rand:1024 y=rand:1024:7 partial=zeros:4 --repeat 10\n"
-    "  vyre run dot.vyre x=rand:1024 y=rand:1024 partial=zeros:3 --check\n",
+    "  vyre run dot.vyre x=rand:1024 y=rand:1024 partial=zeros:3 --check\n"
+    "  mpirun -n 4 vyre run heat.vyre a=@a.npy b=zeros --out b=b.npy\n",
     run};

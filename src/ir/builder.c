@@ -675,7 +675,7 @@ void builder_copy_head(vyre_builder *b, const vyre_program *from) {
     vyre_build_param(b, from->params[i].name, from->params[i].type);
 }
 
-void builder_copy_interface(vyre_builder *b, const vyre_program *from) {
+static void copy_interface(vyre_builder *b, const vyre_program *from, bool is_bound) {
   builder_copy_head(b, from);
   if (!builder_is_usable(b)) return;
   ref *map = calloc(from->header.end + 1, sizeof *map);
@@ -689,9 +689,19 @@ void builder_copy_interface(vyre_builder *b, const vyre_program *from) {
   for (uint32_t i = 0; i < from->buffer_count; i++) {
     const buffer *old = &from->buffers[i];
     ref length = old->length ? builder_map_ref(b, from, old->length, map) : 0;
-    add_buffer(b, old->name, old->type, old->access, old->is_transient, length);
+    bool becomes_bound = is_bound && old->is_transient;
+    add_buffer(b, old->name, old->type, becomes_bound ? VYRE_READWRITE : old->access,
+               old->is_transient && !is_bound, length);
   }
   free(map);
+}
+
+void builder_copy_interface(vyre_builder *b, const vyre_program *from) {
+  copy_interface(b, from, false);
+}
+
+void builder_copy_interface_bound(vyre_builder *b, const vyre_program *from) {
+  copy_interface(b, from, true);
 }
 
 uint32_t builder_begin_like(vyre_builder *b, const vyre_program *from, uint32_t index, ref *map) {

@@ -39,6 +39,8 @@ void builder_set_lanes(vyre_builder *b, uint32_t lanes);
 // Declares what `from` declares (name, fast, parameters, buffers with their header code), so that a
 // pass can go on with the regions. Parameter and buffer numbers stay the same.
 void builder_copy_interface(vyre_builder *b, const vyre_program *from);
+// The same with transient buffers as ones that are bound, to read and to write.
+void builder_copy_interface_bound(vyre_builder *b, const vyre_program *from);
 // The first part of it: name, fast and parameters, without buffers. What is built is derived from a
 // program that was taken, so that V066 is not asked again: passes can prove more than the verifier.
 void builder_copy_head(vyre_builder *b, const vyre_program *from);

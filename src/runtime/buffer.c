@@ -6,7 +6,9 @@
 #include "runtime/buffer.h"
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/fpenv.h"
+#include "cluster/cluster.h"
 #include "ir/limits.h"
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
@@ -31,9 +33,14 @@ vyre_status vyre_buffer_new(vyre_runtime *rt, size_t size_bytes, vyre_buffer **o
   vyre_status status = runtime_check(rt, error);
   if (status != VYRE_OK) return status;
   vyre_buffer *b = malloc(sizeof *b);
-  if (!b || !resident_init(b, size_bytes)) {
+  if (!b) return error_out_of_memory(error);
+  if (rt->cluster)
+    status = cluster_buffer_init(rt->cluster, b, size_bytes, error);
+  else if (!resident_init(b, size_bytes))
+    status = error_out_of_memory(error);
+  if (status != VYRE_OK) {
     free(b);
-    return error_out_of_memory(error);
+    return status;
   }
   b->runtime = rt;
   pthread_mutex_lock(&rt->lock);
@@ -53,7 +60,10 @@ void vyre_buffer_free(vyre_buffer *b) {
   while (*at != b) at = &(*at)->next;
   *at = b->next;
   pthread_mutex_unlock(&rt->lock);
-  resident_fini(b);
+  if (rt->cluster)
+    cluster_buffer_fini(rt->cluster, b);
+  else
+    resident_fini(b);
   free(b);
 }
 
@@ -70,9 +80,27 @@ static vyre_status check_range(const vyre_buffer *b, size_t offset, const void *
                    size_bytes, offset, b->size_bytes);
 }
 
+// Ranges are looked at by the cluster, so that a wrong one is an error on every rank.
+static vyre_status write_clustered(vyre_buffer *b, size_t offset, const void *data,
+                                   size_t size_bytes, vyre_error *error) {
+  vyre_status status = fork_check(b->generation, "this buffer", error);
+  if (status != VYRE_OK) return status;
+  return cluster_write(b->runtime->cluster, b, data || !size_bytes ? offset : SIZE_MAX, data,
+                       size_bytes, error);
+}
+
+static vyre_status read_clustered(vyre_buffer *b, size_t offset, void *data, size_t size_bytes,
+                                  vyre_error *error) {
+  vyre_status status = fork_check(b->generation, "this buffer", error);
+  if (status != VYRE_OK) return status;
+  return cluster_read(b->runtime->cluster, b, data || !size_bytes ? offset : SIZE_MAX, data,
+                      size_bytes, error);
+}
+
 vyre_status vyre_buffer_write(vyre_buffer *b, size_t offset, const void *data, size_t size_bytes,
                               vyre_error *error) {
   FPENV_SCOPE;
+  if (b && b->layout) return write_clustered(b, offset, data, size_bytes, error);
   vyre_status status = check_range(b, offset, data, size_bytes, error);
   // The rest of it must not be lost; all of it need not be fetched first.
   bool is_whole = status == VYRE_OK && size_bytes == b->size_bytes;
@@ -86,6 +114,7 @@ vyre_status vyre_buffer_write(vyre_buffer *b, size_t offset, const void *data, s
 vyre_status vyre_buffer_read(vyre_buffer *b, size_t offset, void *data, size_t size_bytes,
                              vyre_error *error) {
   FPENV_SCOPE;
+  if (b && b->layout) return read_clustered(b, offset, data, size_bytes, error);
   vyre_status status = check_range(b, offset, data, size_bytes, error);
   if (status == VYRE_OK) status = resident_to_host(b, error);
   if (status == VYRE_OK && size_bytes) memcpy(data, (char *)b->host + offset, size_bytes);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "base/strbuf.h"
+#include "cluster/cluster.h"
 #include "runtime/kernel.h"
 #include "runtime/review.h"
 #include "runtime/runtime.h"
@@ -178,6 +179,7 @@ vyre_status vyre_kernel_explain(vyre_kernel *k, char **out, vyre_error *error) {
   if (status != VYRE_OK) return status;
   strbuf s = {0};
   strbuf_printf(&s, "%s\n", k->program->name);
+  if (k->clustered) cluster_explain(k->clustered, &s);
   pthread_mutex_lock(&k->lock);
   for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
     plan *p = atomic_load(&k->plans[i]);

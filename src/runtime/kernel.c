@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "cluster/cluster.h"
 #include "runtime/kernel.h"
 
 #include "base/clock.h"
@@ -387,6 +388,7 @@ vyre_status vyre_kernel_dispatch(vyre_kernel *k, const vyre_dispatch_args *args,
                                  vyre_report *report, vyre_error *error) {
   FPENV_SCOPE;
   vyre_status status = kernel_check_arguments(k, args, error);
+  if (status == VYRE_OK && k->clustered) return cluster_dispatch(k->clustered, args, report, error);
   if (status == VYRE_OK && k->watcher) return dispatch_watched(k, args, report, error);
   if (status != VYRE_OK || !args->handles)
     return status == VYRE_OK ? dispatch(k, args, report, error) : status;
@@ -429,7 +431,13 @@ vyre_status vyre_runtime_load(vyre_runtime *rt, vyre_program *program, vyre_kern
   vyre_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_out_of_memory(error);
   const char *watched_on;
-  if (watch_is_wanted(&watched_on)) {
+  if (rt->cluster) {
+    status = cluster_kernel_new(rt->cluster, program, &k->clustered, error);
+    if (status != VYRE_OK) {
+      free(k);
+      return status;
+    }
+  } else if (watch_is_wanted(&watched_on)) {
     status = watcher_new(program, watched_on, &k->watcher, error);
     if (status != VYRE_OK) {
       free(k);
@@ -490,6 +498,7 @@ void vyre_kernel_free(vyre_kernel *k) {
   arena_free(&k->memory);
   predictor_free(k->predictor);
   watcher_free(k->watcher);
+  cluster_kernel_free(k->clustered);
   vyre_program_release(k->program);
   pthread_mutex_destroy(&k->lock);
   free(k);

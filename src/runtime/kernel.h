@@ -46,6 +46,7 @@ struct vyre_kernel {
   vyre_program *program;
   vyre_kernel *next_in_runtime;
   watcher *watcher; // that runs its dispatches when VYRE_CHECK asks for it; NULL: none
+  struct cluster_kernel *clustered; // that runs them on the ranks of a cluster; NULL: none
   kernel_input inputs[WORK_INPUTS];
   uint32_t input_count;
   _Atomic(plan *) plans[KERNEL_PLANS]; // open addressing, by key

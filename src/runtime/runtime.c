@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/runtime.h"
+
+#include "cluster/cluster.h"
 #include "runtime/sync.h"
 
 #include "backend/acquaint.h"
@@ -199,6 +201,7 @@ void vyre_runtime_free(vyre_runtime *rt) {
   rt->worker = NULL;
   while (rt->kernels) vyre_kernel_free(rt->kernels);
   while (rt->buffers) vyre_buffer_free(rt->buffers);
+  cluster_free(rt->cluster);
   evidence_close(rt);
   hints_free(rt->hints);
   route_table_free(rt->routes);

@@ -22,6 +22,7 @@ struct vyre_runtime {
   worker *submitter; // made by the first submit
   evidence evidence;
   struct sync_state *sync; // with the server of a fleet; NULL: there is none
+  struct cluster *cluster; // whose kernels and buffers these are; NULL: this process alone
   pthread_mutex_t files;   // of the two tables and their files
   route_table *routes;
   tune_mode tune_mode;

@@ -58,6 +58,10 @@ vyre_status vyre_kernel_submit(vyre_kernel *k, const vyre_dispatch_args *args,
   *out = NULL;
   vyre_status status = kernel_check_arguments(k, args, error);
   if (status != VYRE_OK) return status;
+  if (k->clustered)
+    return error_set(error, VYRE_ERROR_UNSUPPORTED,
+                     "a cluster runs its dispatches in the order of the calls, on every rank. Fix: "
+                     "use vyre_kernel_dispatch");
   worker *w = get_submitter(k->runtime);
   if (!w)
     return error_set(error, VYRE_ERROR_BACKEND,

@@ -516,6 +516,13 @@ static void runtimes(void **state) {
   REFUSES(vyre_kernel_explain, 2, k, NULL, &error);
   TAKES(vyre_kernel_explain, 3, k, &why, NULL);
   vyre_free(why);
+  vyre_runtime *ranks; // MPI is not initialised: there is no communicator
+  TAKES(vyre_cluster_new, 1, 7, NULL, &ranks, &error);
+  REFUSES(vyre_cluster_new, 2, 7, NULL, NULL, &error);
+  TAKES(vyre_cluster_new, 3, 7, NULL, &ranks, NULL);
+  assert_null(ranks);
+  GIVES(0, vyre_cluster_rank, 1, NULL);
+  GIVES(1, vyre_cluster_size, 1, NULL);
   REFUSES(vyre_buffer_new, 1, NULL, 8, &b, &error);
   REFUSES(vyre_buffer_new, 2, rt, 8, NULL, &error);
   TAKES(vyre_buffer_new, 3, rt, 8, &b, NULL);

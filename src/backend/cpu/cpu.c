@@ -45,9 +45,9 @@ typedef struct box_job {
   cpu_kernel kernel;
   const cpu_args *args;
   size_t scratch_bytes;
-  uint32_t extent[3], box[3];
-  uint64_t count[3]; // boxes along each axis
-  atomic_int result; // the first that is not CPU_RAN
+  uint32_t first[3], extent[3], box[3]; // of the part that runs
+  uint64_t count[3];                    // boxes along each axis
+  atomic_int result;                    // the first that is not CPU_RAN
 } box_job;
 
 static void find_box(const box_job *j, uint64_t number, uint64_t at[3]) {
@@ -78,6 +78,8 @@ static bool run_boxes(void *context, uint64_t first, uint64_t end) {
     for (int k = 0; k < 3; k++) {
       lo[k] = (uint32_t)at[k] * j->box[k];
       hi[k] = at[k] + 1 == j->count[k] ? j->extent[k] : lo[k] + j->box[k];
+      lo[k] += j->first[k];
+      hi[k] += j->first[k];
     }
     bool is_late = __atomic_load_n(j->args->stop, __ATOMIC_RELAXED);
     int result = is_late ? CPU_STOPPED : j->kernel(j->args, lo, hi, scratch);
@@ -129,8 +131,10 @@ static uint32_t highest(const box_job *j, uint32_t rows, uint32_t threads) {
 static void choose_box(const cpu_region_code *code, const launch *l, const launch_region *shape,
                        bool is_elastic, uint32_t threads, box_job *j) {
   for (int k = 0; k < 3; k++) {
-    uint32_t w = shape->workgroup[k];
+    uint32_t w = shape->workgroup[k], axis = axis_turned(code->lanes, (uint32_t)k);
+    j->first[k] = l->part ? (uint32_t)l->part->first[axis] : 0;
     j->extent[k] = (uint32_t)(is_elastic ? shape->grid[k] : shape->grid[k] / w);
+    if (l->part) j->extent[k] = (uint32_t)l->part->end[axis] - j->first[k];
     j->box[k] = !is_elastic ? 1 : l->has_workgroup ? w : code->tile_hint[k];
   }
   if (is_elastic && l->has_workgroup) {
@@ -291,6 +295,16 @@ static launch_region turned(const launch_region *shape, uint32_t lanes) {
   return out;
 }
 
+// Of the part that runs.
+static uint64_t invocations_of(const launch *l, const launch_region *shape, const region *r) {
+  uint64_t count = 1;
+  for (int k = 0; k < 3; k++) {
+    uint64_t extent = l->part->end[k] - l->part->first[k];
+    count *= r->is_elastic ? extent : extent * shape->workgroup[k];
+  }
+  return count;
+}
+
 static vyre_status run_regions(cpu_state *s, const launch *l, const bound_buffer *buffers,
                                vyre_report *report, vyre_error *error) {
   volatile uint32_t own = 0, *stop = l->stop ? l->stop : &own;
@@ -300,6 +314,7 @@ static vyre_status run_regions(cpu_state *s, const launch *l, const bound_buffer
   vyre_status status = VYRE_OK;
   for (uint32_t i = 0; i < s->program->region_count && status == VYRE_OK; i++) {
     launch_region shape = turned(&l->regions[i], s->kernels.regions[i].lanes);
+    if (l->part) shape.invocations = invocations_of(l, &l->regions[i], &s->program->regions[i]);
     cpu_args args = {.params = l->params, .buffers = buffers, .stop = stop};
     memcpy(args.grid, shape.grid, sizeof args.grid);
     memcpy(args.workgroup, shape.workgroup, sizeof args.workgroup);

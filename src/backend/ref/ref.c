@@ -31,6 +31,17 @@ static bool is_in_grid(const machine *m, const frame *f) {
   bool is_padded = m->p->target && m->p->target->pads_grid;
   for (uint32_t k = is_padded ? m->region->rank : 0; k < 3; k++)
     if (f->global[k] >= m->shape->grid[k]) return false;
+  const launch_part *part = m->region->is_elastic ? m->l->part : NULL;
+  for (int k = 0; k < 3 && part; k++)
+    if (f->global[k] < part->first[k] || f->global[k] >= part->end[k]) return false;
+  return true;
+}
+
+// Of a rigid region.
+static bool is_in_part(const machine *m) {
+  const launch_part *part = m->region->is_elastic ? NULL : m->l->part;
+  for (int k = 0; k < 3 && part; k++)
+    if (m->group[k] < part->first[k] || m->group[k] >= part->end[k]) return false;
   return true;
 }
 
@@ -94,6 +105,7 @@ static stop run_groups(machine *m, frame *frames, bool *diverged) {
   for (m->group[2] = 0; m->group[2] < counts[2]; m->group[2]++)
     for (m->group[1] = 0; m->group[1] < counts[1]; m->group[1]++)
       for (m->group[0] = 0; m->group[0] < counts[0]; m->group[0]++) {
+        if (!is_in_part(m)) continue;
         clear_shared(m);
         m->phase++;
         stop end = m->region->has_barrier ? run_in_phases(m, frames, size, diverged)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run_cluster.h"
+
+#include "base/environment.h"
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Open MPI's launcher, those that speak PMI (MPICH, Intel's), and Slurm's.
+static const char *const launchers[][2] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"PMI_SIZE", "PMI_RANK"},
+    {"SLURM_NTASKS", "PMIX_RANK"},
+};
+
+uint32_t run_cluster_ranks(uint32_t *rank) {
+  *rank = 0;
+  for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+    const char *size = environment_get(launchers[i][0]), *own = environment_get(launchers[i][1]);
+    if (!size || !own) continue;
+    unsigned long count = strtoul(size, NULL, 10);
+    *rank = (uint32_t)strtoul(own, NULL, 10);
+    return count && count < 1u << 20 ? (uint32_t)count : 1;
+  }
+  return 1;
+}
+
+// Each rank has the whole array, and gives its share of it.
+static vyre_status give_share(const vyre_runtime *rt, vyre_buffer *to, const vyre_span *from,
+                              vyre_error *error) {
+  uint64_t rank = vyre_cluster_rank(rt), size = vyre_cluster_size(rt);
+  size_t lo = (size_t)(from->size_bytes / size * rank);
+  size_t hi = rank + 1 == size ? from->size_bytes : (size_t)(from->size_bytes / size * (rank + 1));
+  return vyre_buffer_write(to, lo, (char *)from->data + lo, hi - lo, error);
+}
+
+static vyre_status give_inputs(const run_cluster *r, const bindings *b, vyre_buffer **handles,
+                               bool is_first, vyre_error *error) {
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0, k = 0; i < b->buffer_count && status == VYRE_OK; i++) {
+    if (b->buffers[i].info.is_transient) continue;
+    if (is_first || b->buffers[i].info.access == VYRE_READWRITE)
+      status = give_share(r->runtime, handles[k], &b->spans[k], error);
+    k++;
+  }
+  return status;
+}
+
+static vyre_status take_results(const run_cluster *r, const bindings *b, vyre_buffer **handles,
+                                vyre_error *error) {
+  vyre_status status = VYRE_OK;
+  bool is_mine = !vyre_cluster_rank(r->runtime);
+  for (uint32_t k = 0; k < b->span_count && status == VYRE_OK; k++)
+    status = vyre_buffer_read(handles[k], 0, is_mine ? b->spans[k].data : NULL,
+                              is_mine ? b->spans[k].size_bytes : 0, error);
+  return status;
+}
+
+// Rows of the report are of whole regions, with the time of this rank.
+static vyre_status fill_rows(const vyre_program *p, const bindings *b, vyre_report *report,
+                             vyre_error *error) {
+  uint32_t regions = vyre_program_region_count(p);
+  uint64_t(*grids)[3] = calloc(regions + 1u, sizeof *grids);
+  uint64_t *lengths = calloc(b->buffer_count + 1u, sizeof *lengths);
+  vyre_status status = grids && lengths ? VYRE_OK : error_out_of_memory(error);
+  for (uint32_t i = 0; i < b->buffer_count && status == VYRE_OK; i++)
+    lengths[i] = b->buffers[i].count;
+  if (status == VYRE_OK) status = vyre_program_extents(p, b->params, lengths, grids, error);
+  vyre_report own = *report;
+  vyre_region_report *rows = calloc(own.region_count + 1u, sizeof *rows);
+  if (status == VYRE_OK && !rows) status = error_out_of_memory(error);
+  if (status == VYRE_OK) {
+    if (own.region_count) memcpy(rows, own.regions, own.region_count * sizeof *rows);
+    report->region_count = 0;
+    for (uint32_t i = 0, k = 0; i < regions && i < report->region_capacity; i++) {
+      const char *name = vyre_program_region(p, i).name;
+      vyre_region_report row = {.name = name};
+      if (k < own.region_count && !strcmp(rows[k].name, name)) row = rows[k++];
+      row.invocations = grids[i][0] * grids[i][1] * grids[i][2];
+      report->regions[report->region_count++] = row;
+    }
+  }
+  free(rows);
+  free(grids);
+  free(lengths);
+  return status;
+}
+
+static vyre_status dispatch_all(vyre_kernel *kernel, const bindings *b, vyre_buffer **handles,
+                                const vyre_dispatch_args *args, run_cluster *r, vyre_error *error) {
+  vyre_dispatch_args own = *args;
+  vyre_status status = VYRE_OK;
+  own.buffers = NULL;
+  own.handles = handles;
+  own.threads = r->threads;
+  own.timeout_ns = r->timeout_ns;
+  for (uint64_t n = 0; n < r->repeat && status == VYRE_OK; n++) {
+    status = give_inputs(r, b, handles, n == 0, error);
+    if (status == VYRE_OK) status = vyre_kernel_dispatch(kernel, &own, r->report, error);
+    if (status == VYRE_OK) r->wall_ns[r->count++] = r->report->wall_ns;
+  }
+  return status;
+}
+
+vyre_status run_on_cluster(vyre_program *program, const bindings *b, const vyre_dispatch_args *args,
+                           run_cluster *r, vyre_error *error) {
+  vyre_runtime_options options = {.backend = r->backend};
+  vyre_kernel *kernel = NULL;
+  vyre_buffer **handles = calloc(b->span_count + 1u, sizeof(vyre_buffer *));
+  vyre_status status = handles ? VYRE_OK : error_out_of_memory(error);
+  if (status == VYRE_OK)
+    status = vyre_cluster_new(VYRE_CLUSTER_WORLD, &options, &r->runtime, error);
+  if (status == VYRE_OK) status = vyre_runtime_load(r->runtime, program, &kernel, error);
+  for (uint32_t k = 0; k < b->span_count && status == VYRE_OK; k++)
+    status = vyre_buffer_new(r->runtime, b->spans[k].size_bytes, &handles[k], error);
+  if (status == VYRE_OK) status = dispatch_all(kernel, b, handles, args, r, error);
+  if (status == VYRE_OK) status = take_results(r, b, handles, error);
+  if (status == VYRE_OK) status = fill_rows(program, b, r->report, error);
+  if (status == VYRE_OK && r->explain) status = vyre_kernel_explain(kernel, &r->explained, error);
+  if (status == VYRE_OK)
+    snprintf(r->where, sizeof r->where, "%u ranks", vyre_cluster_size(r->runtime));
+  free(handles);
+  return status;
+}

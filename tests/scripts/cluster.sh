@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Random programs on ranks have the bits of one process; what parts do is in their footprints; and
+# ranks that mpirun starts write one file with the bits of one process, say how they shared the work,
+# and end together when one of them is killed, without a file.
+set -euo pipefail
+vyre=$VYRE_BUILD/vyre
+fail() { echo "$1" && exit 1; }
+source=$PWD
+cd "$(mktemp -d)"
+export VYRE_HOME=$PWD/home
+"$VYRE_BUILD/random_footprint" 150 0 >said || fail "$(cat said)"
+"$VYRE_BUILD/random_cluster" 60 0 >said || fail "$(cat said)"
+
+[ -e "$VYRE_BUILD/libvyre-mpi.so" ] || { echo "built without MPI" && exit 77; }
+command -v mpirun >/dev/null || { echo "mpirun is not installed" && exit 77; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+ranks() { timeout 60 mpirun -n "$1" "$vyre" run "${@:2}" 2>err; }
+ranks 2 "$source/examples/saxpy.vyre" a=2 x=rand:1 y=rand:1 --out y=y.npy >out ||
+  { cat err; grep -qi 'mpi' err && echo "mpirun does not work here" && exit 77; fail "no ranks"; }
+same() { # RANKS OUT-BUFFER FILE WORD...
+  ranks "$1" "${@:3}" --out "$2=many.npy" --explain >out || fail "$(cat out err)"
+  "$vyre" run "${@:3}" --out "$2=one.npy" >/dev/null
+  cmp many.npy one.npy || fail "$1 ranks give other bits: ${*:3}"
+}
+same 3 y "$source/examples/saxpy.vyre" a=2 x=rand:9999 y=rand:9999:7
+grep -q 'on 3 ranks: split along x' out || fail "$(cat out)"
+same 4 c "$source/examples/matmul.vyre" m=96 n=64 k=48 a=rand b=rand:3072:3
+grep -q 'on 4 ranks: split along y' out || fail "$(cat out)"
+same 3 counts "$source/examples/histogram.vyre" data=rand:65536 counts=ones:256
+grep -q 'on 3 ranks: split along x' out || fail "$(cat out)"
+
+cat >slow.vyre <<'END'
+program slow(n: u32)
+buffer o: u32[65536] write
+region r grid(65536) workgroup(64) {
+  var s: u32 = global_id.x
+  for k in 0..n { s = s * 1664525 + (s >> 7) + k }
+  o[global_id.x] = s
+}
+END
+begin() { timeout 60 mpirun -n 3 --tag-output bash -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec '"$vyre"' run slow.vyre n=4000000000 --threads 1 --out o=half.npy' >out 2>err; }
+begin &
+job=$!
+for _ in $(seq 100); do [ -s pid.1 ] && break || sleep 0.1; done
+sleep 1
+kill -9 "$(cat pid.1)"
+status=0
+wait $job || status=$?
+[ $status != 0 ] && [ $status != 124 ] || fail "the job went on without a rank"
+grep -q 'rank 1' err out || fail "$(cat err)"
+[ -z "$(compgen -G '*half*')" ] || fail "$(ls) after a rank was lost"
