@@ -645,16 +645,17 @@ void builder_source(vyre_builder *b, const builder_source_text *source) {
   if (!builder_is_usable(b) || size > UINT32_MAX) return;
   b->program->begins_undefined = source->begins_undefined;
   if (source->name) b->program->source_name = builder_copy_name(b, source->name);
-  uint32_t count = 1;
-  const char *end = text + size, *p = text;
+  uint32_t count = source->lines ? source->line_count : 1;
+  const char *end = text + size, *p = source->lines ? end : text;
   while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) count++, p++;
   uint32_t *lines = arena_alloc_array(&b->program->arena, count, sizeof *lines);
   if (!lines) {
     builder_fail_memory(b);
     return;
   }
+  if (source->lines) memcpy(lines, source->lines, count * sizeof *lines);
   p = text;
-  for (uint32_t at = 1; at < count; at++) {
+  for (uint32_t at = 1; !source->lines && at < count; at++) {
     p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
     lines[at] = (uint32_t)(p - text);
   }

@@ -12,10 +12,13 @@ void builder_at(vyre_builder *b, size_t source_offset);
 
 // Notes the path of the source text (NULL: it has none) and where its lines begin, for debug
 // information and findings. `begins_undefined`: arrays of that language have no value at first.
+// `lines` are where they begin, when that is known: many programs of one source look for them once.
 typedef struct builder_source_text {
   const char *name, *text;
   size_t size;
   bool begins_undefined;
+  const uint32_t *lines; // borrowed; NULL: not known
+  uint32_t line_count;
 } builder_source_text;
 void builder_source(vyre_builder *b, const builder_source_text *source);
 

@@ -364,7 +364,9 @@ static void finish(lowering *l, vyre_program **out) {
   vyre_program *made = NULL;
   size_t place = 0;
   const front_source *source = &l->u->source;
-  builder_source(l->b, &(builder_source_text){source->name, source->text, source->size, true});
+  const line_index *lines = &l->u->user_lines;
+  builder_source(l->b, &(builder_source_text){source->name, source->text, source->size, true,
+                                              lines->start, lines->count});
   vyre_status status = builder_finish(l->b, &made, &place, l->u->error);
   if (status != VYRE_OK) {
     if (place)
