@@ -44,6 +44,17 @@ static const number_row rows[] = {
     {"double", "quotient(x, y)", 0x1.fffffffffffffp1023, 3, 43},
     {"double", "quotient(x, y)", 0x3p-1074, 0x1p-1074, 3},
     {"double", "quotient(x, y)", 0x1p-1074, 2, 0},
+    // lengths whose squares leave the range
+    {"float", "length((float2)(x, y))", 0x1.8p126, 0x1p127, 0x1.4p127},
+    {"float", "length((float4)(x, y, 0, 0))", 0x3p-149, 0x1p-147, 0x5p-149},
+    {"float", "length((float3)(x, 0, INFINITY))", 1, 0, INFINITY},
+    {"float", "distance((float2)(x, 0), (float2)(0, y))", -0x3p70, 0x1p72, 0x5p70},
+    {"float", "normalize((float2)(x, y)).x", 0x3p-100, 0x1p-98, 0x1.333334p-1},
+    {"float", "normalize((float3)(x, y, 0)).y", 0x3p100, 0x1p102, 0x1.99999ap-1},
+    {"float", "normalize((float4)(x, y, 0, 0)).y", 0, 0, 0},
+    {"double", "length((double2)(x, y))", 0x1.8p1022, 0x1p1023, 0x1.4p1023},
+    {"double", "length((double3)(x, 0, y))", 0x3p-1074, 0x1p-1072, 0x5p-1074},
+    {"double", "normalize((double2)(x, y)).x", 0x3p-600, 0x1p-598, 0x1.3333333333333p-1},
     // at its poles gamma has no sign
     {"double", "gamma_sign(x)", -2, 0, 0},
     {"double", "gamma_sign(x)", -3, 0, 0},

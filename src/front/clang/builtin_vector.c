@@ -106,9 +106,39 @@ static ref dot_of(lowering *l, const value *x, const value *y) {
   return sum;
 }
 
-static ref length_of(lowering *l, const value *x) {
+// Squares of very large and very small lanes leave the range: those vectors are scaled by a power
+// of two, and their length back by `back`. f16 is computed in f32, which has room.
+static value scaled(lowering *l, const value *x, uint32_t offset, ref *back) {
+  vyre_type type = x->type->scalar;
+  bool is_double = type == VYRE_F64;
+  *back = 0;
+  if (x->type->kind == T_SCALAR || type == VYRE_F16 || l->u->fast_ulp) return *x;
+  ref largest = e_unary(l, VYRE_OP_ABS, x->at[0].v), one = e_float(l, type, 1);
+  for (uint32_t i = 1; i < lanes(x->type); i++)
+    largest = two(l, VYRE_OP_MAX, largest, e_unary(l, VYRE_OP_ABS, x->at[i].v));
+  ref is_big = two(l, VYRE_OP_GT, largest, e_float(l, type, is_double ? 0x1p500 : 0x1p60));
+  ref is_tiny = two(l, VYRE_OP_LT, largest, e_float(l, type, is_double ? 0x1p-400 : 0x1p-50));
+  const double down = is_double ? 0x1p-600 : 0x1p-70, up = is_double ? 0x1p700 : 0x1p100;
+  ref scale =
+      e_select(l, is_big, e_float(l, type, down), e_select(l, is_tiny, e_float(l, type, up), one));
+  *back = e_select(l, is_big, e_float(l, type, 1 / down),
+                   e_select(l, is_tiny, e_float(l, type, 1 / up), one));
+  value made = value_new(l, x->type, offset);
+  for (uint32_t i = 0; i < lanes(x->type); i++)
+    made.at[i].v = two(l, VYRE_OP_MUL, x->at[i].v, scale);
+  return made;
+}
+
+static ref plain_length(lowering *l, const value *x) {
   if (x->type->kind == T_SCALAR) return e_unary(l, VYRE_OP_ABS, x->at[0].v);
   return e_unary(l, VYRE_OP_SQRT, dot_of(l, x, x));
+}
+
+static ref length_of(lowering *l, const value *x, uint32_t offset, bool is_fast) {
+  ref back = 0;
+  value near = is_fast ? *x : scaled(l, x, offset, &back);
+  ref length = plain_length(l, &near);
+  return back ? two(l, VYRE_OP_MUL, length, back) : length;
 }
 
 value geometric_dot(lowering *l, node *n, const value *args, int what) {
@@ -129,25 +159,24 @@ value geometric_cross(lowering *l, node *n, const value *args, int what) {
 }
 
 value geometric_length(lowering *l, node *n, const value *args, int what) {
-  (void)n, (void)what;
-  return value_scalar(l, length_of(l, &args[0]));
+  return value_scalar(l, length_of(l, &args[0], n->offset, what));
 }
 
 value geometric_distance(lowering *l, node *n, const value *args, int what) {
-  (void)what;
   value way = value_new(l, args[0].type, n->offset);
   for (uint32_t i = 0; i < lanes(way.type); i++)
     way.at[i].v = two(l, VYRE_OP_SUB, args[0].at[i].v, args[1].at[i].v);
-  return value_scalar(l, length_of(l, &way));
+  return value_scalar(l, length_of(l, &way, n->offset, what));
 }
 
 value geometric_normalize(lowering *l, node *n, const value *args, int what) {
-  (void)what;
   value made = value_new(l, n->type, n->offset);
-  ref length = length_of(l, &args[0]);
+  ref back = 0;
+  value near = what ? args[0] : scaled(l, &args[0], n->offset, &back);
+  ref length = plain_length(l, &near);
   ref is_zero = two(l, VYRE_OP_EQ, length, e_zero(l, e_type(l, length)));
   for (uint32_t i = 0; i < lanes(n->type); i++) {
-    ref x = args[0].at[i].v;
+    ref x = near.at[i].v;
     made.at[i].v = e_select(l, is_zero, x, two(l, VYRE_OP_DIV, x, length));
   }
   return made;
