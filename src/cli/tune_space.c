@@ -2,6 +2,7 @@
 #include "cli/tune_space.h"
 
 #include "backend/backend.h"
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -306,18 +307,59 @@ static void show_spent(const tuning *t) {
          show_time(t->run_ns, run), show_time(t->search_ns, search));
 }
 
+static bool has_word(const char *text, const char *name) {
+  size_t size = strlen(name);
+  for (const char *at = text; at && (at = strstr(at, name)); at += size)
+    if ((at == text || !ascii_is_word(at[-1])) && !ascii_is_word(at[size])) return true;
+  return false;
+}
+
+static bool is_in_braces(const char *text, const char *name) {
+  const char *brace = text ? strchr(text, '{') : NULL;
+  return brace && has_word(brace, name);
+}
+
+// A macro that the source does not name, and that stands in the braces of another word.
+static bool is_only_in_braces(const tuning *t, const char *name) {
+  const tune_space_request *r = t->evaluator.request;
+  bool is_there = is_in_braces(r->m->grid_text, name) || is_in_braces(r->workgroup, name);
+  for (size_t i = 0; i < r->m->words.count; i++) is_there |= is_in_braces(r->m->words.at[i], name);
+  return is_there && !strstr(r->source.text, "#include") && !has_word(r->source.text, name);
+}
+
+static void use_word(const tuning *t, const char *option, const char *word, strbuf *out) {
+  char *text = NULL;
+  if (!word || !strchr(word, '{')) return;
+  if (tunables_substitute(t->space, t->best.config, word, &text, NULL) == VYRE_OK)
+    strbuf_printf(out, "%s%s%s", out->size ? " " : "", option, text);
+  free(text);
+}
+
+// What `vyre run` takes for the best configuration: macros and tunables of the source, then the
+// words in whose braces the others stand, and choices that no source sees.
+static char *use_words(const tuning *t) {
+  const measure *m = t->evaluator.request->m;
+  strbuf out = {0};
+  for (uint32_t i = 0; i < t->space->param_count; i++) {
+    const space_param *p = &t->space->params[i];
+    bool is_choice = tunables_choice(p->name) != CHOICE_NONE;
+    if (!is_choice && (!evaluator_gives(&t->evaluator, p) || is_only_in_braces(t, p->name)))
+      continue;
+    strbuf_printf(&out, "%s%s%s=%s", out.size ? " " : "", is_choice ? "" : "-D", p->name,
+                  p->values[space_row(t->space, t->best.config)[i]]);
+  }
+  for (size_t i = 0; i < m->words.count; i++) use_word(t, "", m->words.at[i], &out);
+  use_word(t, "--grid ", m->grid_text, &out);
+  use_word(t, "--workgroup ", t->evaluator.request->workgroup, &out);
+  return strbuf_take(&out, NULL);
+}
+
 static void show_tuned(const tuning *t) {
   char time[SHOW_TEXT];
   double importance[SPACE_PARAMS];
-  strbuf words = {0}, macros = {0};
-  uint32_t best = t->best.config;
-  space_config_print(t->space, best, &words);
-  for (uint32_t i = 0; i < t->space->param_count; i++) {
-    const space_param *p = &t->space->params[i];
-    strbuf_printf(&macros, "%s%s%s=%s", i ? " " : "", evaluator_gives(&t->evaluator, p) ? "-D" : "",
-                  p->name, p->values[space_row(t->space, best)[i]]);
-  }
-  char *text = strbuf_take(&words, NULL), *defines = strbuf_take(&macros, NULL);
+  strbuf words = {0};
+  space_config_print(t->space, t->best.config, &words);
+  char *text = strbuf_take(&words, NULL), *use = use_words(t);
   printf("%s: %u of %u configurations evaluated, %u known from before, %u failed\n", t->backend,
          t->done, t->space->count, t->known, t->failed);
   if (t->options.prior_count)
@@ -332,11 +374,11 @@ static void show_tuned(const tuning *t) {
            (int)floor(100 * importance[i] + 0.5));
   putchar('\n');
   show_spent(t);
-  printf("  use it with: %s\n", defines ? defines : "");
+  printf("  use it with: %s\n", use ? use : "");
   if (t->path) printf("  results are in %s\n", t->path);
   if (t->decided_in) printf("  written to %s\n", t->decided_in);
   free(text);
-  free(defines);
+  free(use);
 }
 
 static vyre_status show(const tuning *t, json_t *list, vyre_error *error) {
