@@ -69,7 +69,7 @@ void chart_text(strbuf *out, double x, double y, const char *class_name, const c
 static double next_tick(const chart_axis *a, double tick) {
   if (!a->is_log) {
     double step = round_step((a->high - a->low) / 4);
-    double next = isnan(tick) ? ceil(a->low / step - 1e-9) * step : tick + step;
+    double next = isnan(tick) ? ceil(a->low / step - 1e-9) * step + 0.0 : tick + step;
     return next <= a->high + step * 1e-6 ? next : INFINITY;
   }
   int skip = (int)(log10(a->high / a->low) / 6) + 1;

@@ -183,9 +183,10 @@ static const series *fastest(const size_table *t, uint32_t size_class) {
   return best;
 }
 
+// Notes of neighbours stand below one another.
 static void draw_crossovers(strbuf *out, const size_table *t, const chart_axis *x, double bottom) {
   const series *last = NULL;
-  uint32_t last_class = 0;
+  uint32_t last_class = 0, count = 0;
   char text[100];
   for (uint32_t c = t->low_class; c <= t->high_class; c++) {
     const series *now = fastest(t, c);
@@ -197,7 +198,8 @@ static void draw_crossovers(strbuf *out, const size_table *t, const chart_axis *
                   last->name, (int)strcspn(now->name, " "), now->name);
       strbuf_printf(out, "<line class=\"cross\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%.1f\"/>\n",
                     at, at, TOP, bottom);
-      chart_text(out, at + (is_right ? -5 : 5), TOP + 10, is_right ? "note right" : "note", text);
+      chart_text(out, at + (is_right ? -5 : 5), TOP + 10 + 13 * (count++ % 2),
+                 is_right ? "note right" : "note", text);
     }
     last = now;
     last_class = c;
@@ -401,7 +403,8 @@ void report_chart_bandwidth(strbuf *out, const report_data *d) {
   double peak = d->machine_bytes_per_ns;
   if (shown) {
     double high = fmax(all[0].bytes_per_ns, peak), low = all[shown - 1].bytes_per_ns;
-    chart_axis x = chart_axis_make(fmin(low, high / 8), high, true, 10, RIGHT - 6);
+    enum { FOR_NUMBERS = 64 }; // at the right, which the line of memory must not cross
+    chart_axis x = chart_axis_make(fmin(low, high / 8), high, true, 10, RIGHT - FOR_NUMBERS);
     double bottom = TOP + 30.0 * shown;
     char text[200], speed[SHOW_TEXT];
     begin_figure(out, "Bytes that regions move",
@@ -452,7 +455,7 @@ void report_chart_search(strbuf *out, const report_search *s) {
   format_text(about, sizeof about,
               "%.60s, %u configurations, %u failed; the line is the best so far", s->op, s->count,
               failed);
-  chart_axis x = chart_axis_make(0, s->count, false, LEFT, RIGHT);
+  chart_axis x = chart_axis_make(0, s->count < 4 ? 4 : s->count, false, LEFT, RIGHT);
   chart_axis y = chart_axis_make(low, high, true, bottom, TOP);
   begin_figure(out, "Tuning", about);
   chart_begin(out, bottom + 22, "course of the search");

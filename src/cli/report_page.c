@@ -60,7 +60,8 @@ static const char style[] =
     "tr:last-child{border-bottom:0}td{display:block;border:0;padding:1px 0}}\n"
     "@media print{:root{--paper:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#ccc;--track:#eee;"
     "--b0:#2463a8;--b1:#c8581b;--b2:#12816a;--b3:#8a5bb5;--b4:#77808c;--b5:#b03a6b;--b6:#8c6d1f}"
-    "body{font-size:11px}main{max-width:none;padding:0}section,figure,tr{break-inside:avoid}"
+    "body{font-size:11px}main{max-width:none;padding:0}figure,tr{break-inside:avoid}"
+    "h2,h3,thead{break-after:avoid}"
     "section{border:0;padding:0 0 12px}.charts{columns:2}}\n";
 
 static void colors(strbuf *out) {
@@ -140,8 +141,9 @@ static void change_cell(strbuf *out, const store_decision_row *d) {
     return;
   }
   chart_escape(out, name);
-  strbuf_printf(out, " below %s; it took %s, %.2f times as long", show_time(d->mean_ns, now),
-                show_time(best, other), (double)best / (double)d->mean_ns);
+  strbuf_printf(out, " below %s; it took %s, %.2f times as long%s", show_time(d->mean_ns, now),
+                show_time(best, other), (double)best / (double)d->mean_ns,
+                best < d->mean_ns ? ", but not in turn with this one" : "");
 }
 
 static void decision_row(strbuf *out, const store_decision_row *d) {
