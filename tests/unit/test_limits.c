@@ -428,6 +428,14 @@ static void test_flag(void **state) {
   }
 }
 
+// A driver is asked under a time limit only: nobody looks in between otherwise.
+static void test_flag_on_opencl(void **state) {
+  (void)state;
+  uint32_t count = 0;
+  if (vyre_backend_devices("opencl", NULL, 0, &count, NULL) != VYRE_OK || !count) skip();
+  for (int i = 0; i < SHAPE_COUNT; i++) expect_stopped("opencl", &shapes[i], UINT64_C(60000000000));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       // First: nothing else was given up.
@@ -440,6 +448,7 @@ int main(void) {
       cmocka_unit_test(test_endless_on_cpu),
       cmocka_unit_test(test_endless_on_opencl),
       cmocka_unit_test(test_flag),
+      cmocka_unit_test(test_flag_on_opencl),
       cmocka_unit_test(test_compiling_counts),
       cmocka_unit_test(test_compiling_counts_in_the_runtime),
   };

@@ -368,14 +368,17 @@ typedef struct flight {
   cl_event events[FLIGHT]; // a ring
   uint32_t regions[FLIGHT];
   uint64_t landed, begun; // numbers of pieces
-  uint32_t late;          // the region that passed the limit, or UINT32_MAX
+  uint32_t late;          // the region that was told to stop, or UINT32_MAX
+  uint64_t told_ns;       // when
   bool is_stuck;
 } flight;
 
-// When the limit has passed, the device is told to stop.
+// When the limit has passed, or the caller asks, the device is told to stop.
 static void check_limit(instance *i, flight *f, uint32_t r) {
-  if (f->late != UINT32_MAX || clock_now_ns() <= f->l->deadline_ns) return;
+  bool is_asked = f->l->stop && *f->l->stop;
+  if (f->late != UINT32_MAX || (!is_asked && clock_now_ns() <= f->l->deadline_ns)) return;
   f->late = r;
+  f->told_ns = clock_now_ns();
   send_stop(i);
 }
 
@@ -387,7 +390,7 @@ static cl_int land(instance *i, flight *f) {
   while ((state = state_of(i, f->events[at])) > CL_COMPLETE) {
     check_limit(i, f, f->regions[at]);
     f->is_stuck = f->late != UINT32_MAX && !i->device->shares_memory &&
-                  clock_now_ns() - f->l->deadline_ns > GRACE_NS;
+                  clock_now_ns() - f->told_ns > GRACE_NS;
     if (f->is_stuck) return CL_SUCCESS;
     nanosleep(&pause, NULL);
     if (pause.tv_nsec < 1000000) pause.tv_nsec *= 2;
@@ -435,7 +438,7 @@ static vyre_status run_limited(instance *i, const launch *l, bool *is_stuck, vyr
   if (code != CL_SUCCESS)
     return opencl_device_error(i->device, error, code, "finish a kernel", NULL);
   if (f.late == UINT32_MAX) return VYRE_OK;
-  return launch_timeout_error(i->program->regions[f.late].name, error);
+  return launch_stopped_error(l, i->program->regions[f.late].name, error);
 }
 
 // ---- finish -------------------------------------------------------------------------------------
