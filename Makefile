@@ -80,6 +80,7 @@ prove: build ## prove the rules by which checks are left out (PROVE=--all: for m
 	@$(BUILD)/prove tests/proofs/lemmas.smt2 $(PROVE)
 
 report-look: build ## make a page of what vyre learned, and pictures of it in Chromium (build/report)
+	@scripts/install-deps look
 	@scripts/report-look $(BUILD)/vyre build/report
 
 clients: build ## install clients of OpenCL and run them on the driver and on PoCL (CLIENTS="clinfo ...")
@@ -142,14 +143,18 @@ deb: build ## Debian packages in build/deb: libvyre0, vyre, libvyre-dev, vyre-op
 	@scripts/install-deps package
 	@scripts/make-deb $(BUILD) build/deb
 
+.PHONY: deb-try
+deb-try: deb ## install the packages on a Debian of its own, run what they have, remove them (as root)
+	@scripts/try-deb build/deb
+
 api-docs: ## the API reference from the public headers, in build/api (Doxygen)
 	@scripts/install-deps package
 	@mkdir -p build/api; { cat docs/Doxyfile; echo OUTPUT_DIRECTORY=build/api; } | doxygen - && \
 	  echo "build/api/html/index.html"
 
-arm64: ## compile every source for arm64 without warnings (checked, not linked or run)
+arm64: ## build for arm64 and run the tests of the cpu backend under QEMU (ARM64_TESTS="word ..." picks others)
 	@scripts/install-deps cross
-	@scripts/cross-compile aarch64-linux-gnu
+	@scripts/arm64 $(ARM64_TESTS)
 
 release-check: ## whether this commit can be tagged as its version
 	@scripts/release-check

@@ -83,7 +83,10 @@ add_custom_command(OUTPUT ${math_expanded} COMMAND math_emit ${math_expanded} DE
 add_library(math_tested STATIC EXCLUDE_FROM_ALL ${math_expanded}
   ${CMAKE_SOURCE_DIR}/tests/math/points.c ${CMAKE_SOURCE_DIR}/tests/math/reference.c)
 target_include_directories(math_tested PUBLIC ${CMAKE_SOURCE_DIR}/tests)
-target_compile_options(math_tested PRIVATE -O3 -march=native -fno-trapping-math)
+target_compile_options(math_tested PRIVATE -O3 -fno-trapping-math)
+if(NOT CMAKE_CROSSCOMPILING)
+  target_compile_options(math_tested PRIVATE -march=native)
+endif()
 target_link_libraries(math_tested PUBLIC vyre_flags PkgConfig::TEST_LIBS gmp m)
 target_link_libraries(test_math PRIVATE math_tested)
 add_tool(math_exhaustive ${CMAKE_SOURCE_DIR}/tests/math/exhaustive.c math_tested)

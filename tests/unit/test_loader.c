@@ -3,6 +3,7 @@
 // The ELF loader runs what a compiler made, and refuses every truncation and every flipped bit that
 // would make it read or write outside of the object.
 #include "backend/cpu/loader.h"
+#include "backend/cpu/relocate.h"
 #include "base/file.h"
 #include "../scratch_dir.h"
 
@@ -35,9 +36,9 @@ static int compile(const char *text, char **out, size_t *size) {
   char command[1000];
   if (file_replace(scratch_path("a.c"), text, strlen(text), NULL) != VYRE_OK) return 1;
   snprintf(command, sizeof command,
-           "cc -O1 -c -fPIE -fno-builtin -fno-asynchronous-unwind-tables -fno-stack-protector "
+           "%s -O1 -c -fPIE -fno-builtin -fno-asynchronous-unwind-tables -fno-stack-protector "
            "%s/a.c -o %s/a.o",
-           scratch_dir, scratch_dir);
+           getenv("CC") ? getenv("CC") : "cc", scratch_dir, scratch_dir);
   return system(command) || file_read(scratch_path("a.o"), 1 << 20, out, size, NULL) != VYRE_OK;
 }
 
@@ -108,6 +109,12 @@ static void flipped_bits_do_no_harm(void **state) {
 
 // ---- objects that lie ---------------------------------------------------------------------------
 
+#if defined(__aarch64__)
+enum { LONG_RELOCATION = R_AARCH64_ABS64, LONG_RELATIVE = R_AARCH64_PREL64 };
+#else
+enum { LONG_RELOCATION = R_X86_64_64, LONG_RELATIVE = R_X86_64_PC64 };
+#endif
+
 typedef struct image { // a copy of the object, to be changed
   unsigned char *at;
   Elf64_Ehdr *header;
@@ -130,8 +137,7 @@ static image copy_object(void) {
     m.first = (Elf64_Rela *)(m.at + s->sh_offset);
   }
   assert_non_null(m.rela);
-  assert_true(ELF64_R_TYPE(m.first->r_info) == R_X86_64_PC32 ||
-              ELF64_R_TYPE(m.first->r_info) == R_X86_64_PLT32);
+  assert_int_equal(elf_host()->bytes(ELF64_R_TYPE(m.first->r_info)), 4);
   return m;
 }
 
@@ -162,13 +168,13 @@ LIE(relocation_at_the_end, m->first->r_offset = m->target->sh_size)
 LIE(relocation_over_the_end, m->first->r_offset = m->target->sh_size - 3)
 LIE(relocation_beyond, m->first->r_offset = UINT64_MAX - 2)
 LIE(long_relocation_over_the_end,
-    m->first->r_info = ELF64_R_INFO(ELF64_R_SYM(m->first->r_info), R_X86_64_64);
+    m->first->r_info = ELF64_R_INFO(ELF64_R_SYM(m->first->r_info), LONG_RELOCATION);
     m->first->r_offset = m->target->sh_size - 7)
 LIE(long_relative_over_the_end,
-    m->first->r_info = ELF64_R_INFO(ELF64_R_SYM(m->first->r_info), R_X86_64_PC64);
+    m->first->r_info = ELF64_R_INFO(ELF64_R_SYM(m->first->r_info), LONG_RELATIVE);
     m->first->r_offset = m->target->sh_size - 7)
-LIE(no_such_symbol,
-    m->first->r_info = ELF64_R_INFO(m->symbols->sh_size / sizeof(Elf64_Sym), R_X86_64_PC32))
+LIE(no_such_symbol, m->first->r_info = ELF64_R_INFO(m->symbols->sh_size / sizeof(Elf64_Sym),
+                                                    ELF64_R_TYPE(m->first->r_info)))
 LIE(no_such_relocation, m->first->r_info |= 250)
 LIE(too_far, m->first->r_addend = 1ll << 40)
 LIE(no_addends, m->rela->sh_type = SHT_REL)

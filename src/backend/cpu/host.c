@@ -39,12 +39,42 @@ void host_describe(char out[HOST_TEXT]) {
            basic[3], extended[1], extended[2], extended[3], r[2], xcr);
 }
 #else
+#include <sys/auxv.h>
+#include <sys/utsname.h>
+
+// What /proc/cpuinfo says behind `key` of the first CPU; "" where it says nothing.
+static void read_field(const char *key, char *out, size_t size) {
+  *out = 0;
+  FILE *f = fopen("/proc/cpuinfo", "re");
+  char line[256];
+  while (f && !*out && fgets(line, sizeof line, f)) {
+    const char *colon = strchr(line, ':');
+    if (!colon || strncmp(line, key, strlen(key))) continue;
+    colon += 1 + strspn(colon + 1, " \t");
+    snprintf(out, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+  }
+  if (f) fclose(f);
+}
+
 void host_name(char out[HOST_TEXT]) {
-  snprintf(out, HOST_TEXT, "unknown CPU");
+  struct utsname name = {0};
+  char model[64], maker[16], part[16];
+  (void)uname(&name);
+  read_field("model name", model, sizeof model);
+  read_field("CPU implementer", maker, sizeof maker);
+  read_field("CPU part", part, sizeof part);
+  if (*model && !*part)
+    snprintf(out, HOST_TEXT, "%.32s (%s)", name.machine, model);
+  else if (*part)
+    snprintf(out, HOST_TEXT, "%.32s CPU %s of maker %s", name.machine, part, maker);
+  else
+    snprintf(out, HOST_TEXT, "%.32s CPU", *name.machine ? name.machine : "unknown");
 }
 
 void host_describe(char out[HOST_TEXT]) {
   host_name(out);
+  size_t n = strlen(out);
+  snprintf(out + n, HOST_TEXT - n, " / %016lx-%016lx", getauxval(AT_HWCAP), getauxval(AT_HWCAP2));
 }
 #endif
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The host CPU, described without LLVM: brand and feature bits from CPUID. Any thread.
+// The host CPU, described without LLVM: brand and feature bits from CPUID, or from
+// what the system says of other CPUs. Any thread.
 #ifndef VYRE_BACKEND_CPU_HOST_H
 #define VYRE_BACKEND_CPU_HOST_H
 

@@ -2,6 +2,7 @@
 #include "backend/cpu/loader.h"
 
 #include "backend/cpu/debugger.h"
+#include "backend/cpu/relocate.h"
 #include "base/error.h"
 
 #include <elf.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MAX_SECTIONS = 512, STUB_BYTES = 16, PAGE = 4096 };
+enum { MAX_SECTIONS = 512, PAGE = 4096 };
 
 struct loaded_object {
   unsigned char *base; // the mapping
@@ -56,6 +57,7 @@ static vyre_status bad_object(vyre_error *error, const char *what) {
 typedef struct view {
   const unsigned char *at;
   size_t size;
+  const elf_machine *machine; // what the object is for: the host
   const Elf64_Ehdr *header;
   Elf64_Shdr *sections;
   const Elf64_Sym *symbols;
@@ -90,9 +92,11 @@ static bool read_object(view *v) {
   if (v->size < sizeof(Elf64_Ehdr)) return false;
   v->header = (const Elf64_Ehdr *)v->at;
   const Elf64_Ehdr *h = v->header;
-  if (memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
-      h->e_type != ET_REL || h->e_machine != EM_X86_64 || h->e_shentsize != sizeof(Elf64_Shdr) ||
-      h->e_shnum > MAX_SECTIONS || h->e_shoff % _Alignof(Elf64_Shdr) ||
+  v->machine = elf_host();
+  if (!v->machine || memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+      h->e_type != ET_REL || h->e_machine != v->machine->number ||
+      h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shnum > MAX_SECTIONS ||
+      h->e_shoff % _Alignof(Elf64_Shdr) ||
       !is_inside(v, h->e_shoff, h->e_shnum * sizeof(Elf64_Shdr)))
     return false;
   v->sections = (Elf64_Shdr *)(v->at + h->e_shoff);
@@ -151,25 +155,8 @@ static uint64_t symbol_address(const view *v, loaded_object *o, uint32_t index, 
   uint64_t target = find_known(symbol_name(v, s));
   if (!target) return 0;
   unsigned char *stub = o->base + stubs + (size_t)index * STUB_BYTES;
-  static const unsigned char jump[] = {0xff, 0x25, 0, 0, 0, 0}; // jmp *0(%rip)
-  memcpy(stub, jump, sizeof jump);
-  memcpy(stub + sizeof jump, &target, sizeof target);
+  v->machine->stub(stub, target);
   return (uint64_t)(uintptr_t)stub;
-}
-
-static bool apply(const Elf64_Rela *r, unsigned char *place, uint64_t symbol) {
-  uint64_t value = symbol + (uint64_t)r->r_addend;
-  int64_t relative = (int64_t)(value - (uint64_t)(uintptr_t)place);
-  switch (ELF64_R_TYPE(r->r_info)) {
-  case R_X86_64_64: memcpy(place, &value, 8); return true;
-  case R_X86_64_PC64: memcpy(place, &relative, 8); return true;
-  case R_X86_64_PC32:
-  case R_X86_64_PLT32:
-    if (relative != (int32_t)relative) return false;
-    memcpy(place, &(int32_t){(int32_t)relative}, 4);
-    return true;
-  default: return false;
-  }
 }
 
 static vyre_status relocate_section(const view *v, loaded_object *o, const Elf64_Shdr *table,
@@ -179,9 +166,9 @@ static vyre_status relocate_section(const view *v, loaded_object *o, const Elf64
   uint64_t size = v->sections[table->sh_info].sh_size;
   for (size_t i = 0; i < table->sh_size / sizeof *r; i++) {
     uint32_t symbol = ELF64_R_SYM(r[i].r_info);
-    unsigned bytes =
-        ELF64_R_TYPE(r[i].r_info) == R_X86_64_64 || ELF64_R_TYPE(r[i].r_info) == R_X86_64_PC64 ? 8
-                                                                                               : 4;
+    uint32_t type = ELF64_R_TYPE(r[i].r_info);
+    unsigned bytes = v->machine->bytes(type);
+    if (!bytes) return bad_object(error, "relocation type");
     if (symbol >= v->symbol_count || r[i].r_offset > size || size - r[i].r_offset < bytes)
       return bad_object(error, "relocation");
     uint64_t address = symbol_address(v, o, symbol, stubs);
@@ -191,7 +178,9 @@ static vyre_status relocate_section(const view *v, loaded_object *o, const Elf64
                        "the program that caused it",
                        symbol_name(v, &v->symbols[symbol]));
     unsigned char *place = (unsigned char *)(uintptr_t)o->address[table->sh_info] + r[i].r_offset;
-    if (!apply(&r[i], place, address)) return bad_object(error, "relocation type or distance");
+    if (!v->machine->apply(type, place, (uint64_t)(uintptr_t)place,
+                           address + (uint64_t)r[i].r_addend))
+      return bad_object(error, "relocation distance");
   }
   return VYRE_OK;
 }
@@ -223,6 +212,7 @@ static vyre_status map_object(loaded_object *o, vyre_error *error) {
   copy_sections(&v, o, offset);
   vyre_status status = relocate(&v, o, stubs, error);
   if (status != VYRE_OK) return status;
+  __builtin___clear_cache((char *)o->base, (char *)o->base + o->mapped); // nothing on x86
   if (mprotect(o->base, o->mapped, PROT_READ | PROT_EXEC))
     return error_set(error, VYRE_ERROR_BACKEND,
                      "the system refuses executable memory. Fix: allow it for this process, or use "

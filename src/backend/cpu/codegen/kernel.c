@@ -348,7 +348,11 @@ static void fence_streams(kernel *k, LLVMBuilderRef b) {
   LLVMBuildCondBr(b, streams, fence, after);
   LLVMPositionBuilderAtEnd(b, fence);
   emitter e = {.k = k, .u = k->u, .b = b, .width = 1};
+#if defined(__x86_64__) // whose fences order other stores only
   build_intrinsic(&e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
+#else
+  LLVMBuildFence(e.b, LLVMAtomicOrderingSequentiallyConsistent, false, "");
+#endif
   LLVMBuildBr(b, after);
   LLVMPositionBuilderAtEnd(b, after);
 }

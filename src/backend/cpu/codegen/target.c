@@ -56,7 +56,17 @@ static bool has_feature(const char *features, const char *name, bool otherwise) 
   return otherwise;
 }
 
-static void find_facts(target *t, const char *cpu, const char *features) {
+// Every CPU of arm64 has NEON: fma, rounding and conversions of f16 are among its instructions.
+static void find_arm64_facts(target *t) {
+  t->vector_bits = 128;
+  t->has_fma = t->has_rounding = t->converts_f16 = true;
+}
+
+static void find_facts(target *t, const char *triple, const char *cpu, const char *features) {
+  if (!strncmp(triple, "aarch64", 7) || !strncmp(triple, "arm64", 5)) {
+    find_arm64_facts(t);
+    return;
+  }
   const char *implied = "";
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
     if (!strcmp(levels[i].name, cpu)) implied = levels[i].features;
@@ -91,7 +101,7 @@ vyre_status target_open(const cpu_options *options, target *out, vyre_error *err
                                      : options->cpu    ? ""
                                                        : features,
                          .is_quick = options->tier == VYRE_TIER_QUICK};
-  find_facts(out, how.cpu, how.features);
+  find_facts(out, triple, how.cpu, how.features);
   vyre_status status = machine_open(&how, &out->machine, error);
   LLVMDisposeMessage(triple);
   free(cpu);
