@@ -147,6 +147,28 @@ static void files_are_included(void **state) {
   free(made);
 }
 
+// Files that are read again and again take no more memory than a limit: then clang reads them.
+static void files_read_too_often_are_left_to_clang(void **state) {
+  (void)state;
+  enum { BYTES = 4 << 20, TIMES = 20 };
+  char *header = malloc(BYTES + 1), text[TIMES * 20 + 100];
+  memset(header, ' ', BYTES);
+  header[BYTES] = 0;
+  write_text("wide.h", header);
+  free(header);
+  size_t at = 0;
+  for (int i = 0; i < TIMES; i++) at += (size_t)sprintf(text + at, "#include \"wide.h\"\n");
+  sprintf(text + at, "kernel void k(global int *o) { o[0] = 1; }\n");
+  char *out = NULL;
+  size_t size = 0;
+  vyre_error error = {0};
+  setenv("VYRE_CLANG", "/bin/false", 1);
+  vyre_status status = vyre_source_preprocess("opencl", text, strlen(text), scratch_path("k.cl"),
+                                              "-cl-std=CL1.2", &out, &size, &error);
+  unsetenv("VYRE_CLANG");
+  assert_int_not_equal(status, VYRE_OK);
+}
+
 // Not its own: each is right because clang answers.
 static void what_is_rare_goes_to_clang(void **state) {
   (void)state;
@@ -201,6 +223,8 @@ int main(void) {
       cmocka_unit_test(macros_are_expanded_as_clang_does),
       cmocka_unit_test(options_define_and_remove),
       cmocka_unit_test_setup_teardown(files_are_included, scratch_dir_make, scratch_dir_remove),
+      cmocka_unit_test_setup_teardown(files_read_too_often_are_left_to_clang, scratch_dir_make,
+                                      scratch_dir_remove),
       cmocka_unit_test(what_is_rare_goes_to_clang),
       cmocka_unit_test(hostile_sources_end),
   };

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_OUT = 1 << 26, MOST_FILES_DEEP = 100 };
+// Beyond these clang goes on, in a child.
+enum { MOST_OUT = 1 << 26, MOST_INCLUDED = 1 << 26, MOST_FILES_DEEP = 100 };
 
 void pp_give_up(pp *p) {
   longjmp(p->give_up, 1);
@@ -231,8 +232,11 @@ static void do_include(pp *p, const char *at, const char *end) {
   size_t size = 0;
   vyre_error error;
   if (file_read(path, LIMIT_SOURCE_BYTES, &text, &size, &error) != VYRE_OK) pp_give_up(p);
-  const char *kept = arena_copy_string(&p->u->arena, text, size);
+  p->included += size;
+  bool is_too_much = p->included > MOST_INCLUDED;
+  const char *kept = is_too_much ? NULL : arena_copy_string(&p->u->arena, text, size);
   free(text);
+  if (is_too_much) pp_give_up(p);
   if (!kept) unit_fail_memory(p->u);
   if (size >= 3 && !memcmp(kept, "\xef\xbb\xbf", 3)) pp_give_up(p);
   pp_input in = {.name = path,

@@ -76,6 +76,7 @@ typedef struct pp {
   uint32_t owed_lines; // newlines of the file inside of a macro's arguments
   uint32_t tokens;     // made so far
   uint32_t nesting;    // of expansions of arguments
+  uint64_t included;   // bytes of files that were read
   char *out;
   uint32_t out_size, out_capacity;
   char **once; // files with #pragma once
