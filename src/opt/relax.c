@@ -4,6 +4,7 @@
 #include "analysis/shape.h"
 #include "ir/eval.h"
 #include "ir/math.h"
+#include "opt/relax_sums.h"
 #include "opt/rewrite.h"
 
 enum {
@@ -353,7 +354,17 @@ static bool body(rewriter *rw) {
 }
 
 vyre_status relax_program(vyre_program *program, vyre_program **out, vyre_error *error) {
-  if (program->fast_ulp) return rewrite_whole(program, body, NULL, out, error);
-  *out = vyre_program_retain(program);
-  return VYRE_OK;
+  if (!program->fast_ulp) {
+    *out = vyre_program_retain(program);
+    return VYRE_OK;
+  }
+  vyre_program *made = NULL;
+  vyre_status status = rewrite_whole(program, body, NULL, &made, error);
+  if (status != VYRE_OK || program->fast_ulp < REORDERS_FROM) {
+    *out = made;
+    return status;
+  }
+  status = relax_sums(made, out, error);
+  vyre_program_release(made);
+  return status;
 }

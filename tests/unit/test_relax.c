@@ -228,6 +228,111 @@ static void known_arguments_change_nothing(void **state) {
   vyre_program_release(p);
 }
 
+// ---- sums over loops ----------------------------------------------------------------------------
+
+static const char row_text[] = "program p(lo: i32, n: i32, b: f32) fast(%u)\n"
+                               "buffer a: f32[] read\nbuffer x: f32[] read\n"
+                               "buffer y: f32[] readwrite\n"
+                               "region main grid(len(y)) {\n"
+                               "  let row = global_id.x\n"
+                               "  var sum: f32 = y[row]\n"
+                               "  for k in lo..n {\n"
+                               "    sum = sum + (a[row * u32(n) + u32(k)] - b) * x[u32(k)]\n"
+                               "  }\n"
+                               "  y[row] = sum\n"
+                               "}\n";
+
+typedef struct rows {
+  int32_t lo, n, count;
+  uint32_t short_by; // of the matrix: the last row is cut
+} rows;
+
+static void run_rows(const char *backend, const vyre_compile_options *options, uint32_t ulp, rows r,
+                     float *y) {
+  char text[sizeof row_text + 16];
+  snprintf(text, sizeof text, row_text, ulp);
+  vyre_program *p = parse(text);
+  vyre_executable *e;
+  vyre_error error;
+  uint32_t size = (uint32_t)(r.count * r.n) - r.short_by;
+  float *a = calloc(size + 1, sizeof *a), *x = calloc((size_t)r.n + 1, sizeof *x);
+  assert_true(a && x);
+  for (uint32_t i = 0; i < size; i++) a[i] = (float)(i * 37 % 101) * 0.013f - 0.5f;
+  for (int32_t i = 0; i < r.n; i++) x[i] = (float)(i * 29 % 83) * 0.017f - 0.3f;
+  for (int32_t i = 0; i < r.count; i++) y[i] = (float)i;
+  vyre_scalar params[3] = {vyre_scalar_i32(r.lo), vyre_scalar_i32(r.n), vyre_scalar_f32(0.125f)};
+  vyre_span spans[3] = {
+      {a, size * sizeof *a}, {x, (size_t)r.n * sizeof *x}, {y, (size_t)r.count * sizeof *y}};
+  vyre_dispatch_args args = {
+      .params = params, .param_count = 3, .buffers = spans, .buffer_count = 3};
+  if (vyre_compile(p, backend, options, &e, &error) || vyre_dispatch(e, &args, NULL, &error))
+    fail_msg("%s", error.message);
+  vyre_executable_release(e);
+  vyre_program_release(p);
+  free(a);
+  free(x);
+}
+
+// With lanes along the loop or along rows, with turns left over, with rows that end early.
+static void sums_of_rows_agree(void **state) {
+  (void)state;
+  static const vyre_compile_options ways[] = {
+      {.vector_width = 0},       {.optimize = VYRE_OPTIMIZE_NONE},
+      {.tier = VYRE_TIER_QUICK}, {.vector_width = 1},
+      {.vector_width = 8},       {.vector_width = 32}};
+  static const rows shapes[] = {{0, 64, 40, 0}, {0, 67, 33, 0},  {3, 100, 19, 5}, {0, 15, 17, 0},
+                                {5, 2, 16, 0},  {-9, 40, 35, 0}, {0, 2100, 18, 1}};
+  enum { MOST = 40 };
+  for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+    float wanted[MOST] = {0}, exact[MOST] = {0}, found[MOST] = {0};
+    size_t size = (size_t)shapes[s].count * sizeof *found;
+    run_rows("ref", NULL, 4, shapes[s], wanted);
+    run_rows("ref", NULL, 3, shapes[s], exact);
+    bool differs = false;
+    for (int32_t i = 0; i < shapes[s].count; i++) {
+      differs |= wanted[i] != exact[i];
+      assert_true(fabsf(wanted[i] - exact[i]) < 0.01f);
+    }
+    assert_int_equal(differs, shapes[s].n - shapes[s].lo >= 16); // it was another order
+    run_rows("c", NULL, 4, shapes[s], found);
+    assert_memory_equal(found, wanted, size);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+      run_rows("cpu", &ways[i], 4, shapes[s], found);
+      assert_memory_equal(found, wanted, size);
+    }
+  }
+}
+
+static void sums_of_rows_are_taken_apart(void **state) {
+  (void)state;
+  const char *i = "let i = global_id.x\nvar s: f32 = 0.0\n";
+  static const struct {
+    const char *loop;
+    bool is_apart;
+  } cases[] = {
+      {"for k in 0u32..n { s = s + x[i * n + k] }\nx[i] = s", true},
+      {"for k in 0u32..n { s = fma(x[i * n + k], x[k], s) }\nx[i] = s", true},
+      {"for k in 0u32..n { s = s + x[i + k] }\nx[i] = s", false},     // neighbours along x
+      {"for k in 0u32..n { s = s + x[k * n + i] }\nx[i] = s", false}, // likewise
+      {"for k in 0u32..n { s = s - x[i * n + k] }\nx[i] = s", false}, // no sum
+      {"for k in 0u32..n { s = s + s * x[i * n + k] }\nx[i] = s",
+       false},                                                        // not of what it was alone
+      {"for k in 0u32..9 { s = s + x[i * n + k] }\nx[i] = s", false}, // few
+      {"for k in 0u32..i { s = s + x[i * n + k] }\nx[i] = s", false}, // each its own number
+      {"for k in 0u32..n { s = s + x[i * n + k]\nx[i] = s }", false}, // it is looked at
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char body[300];
+    snprintf(body, sizeof body, "%s%s", i, cases[k].loop);
+    for (uint32_t ulp = 3; ulp <= 4; ulp++) {
+      char *found = relaxed("f32", ulp, body);
+      if (!!strstr(found, ">> 4") != (cases[k].is_apart && ulp == 4))
+        fail_msg("fast(%u): %s became %s", ulp, body, found);
+      free(found);
+    }
+  }
+}
+
 // ---- how far off --------------------------------------------------------------------------------
 
 enum { MANY = 1 << 20 };
@@ -403,6 +508,8 @@ int main(void) {
       cmocka_unit_test(steady_divisors_are_inverted),
       cmocka_unit_test(roots_are_inverted),
       cmocka_unit_test(sums_of_products_begin_with_what_is_added),
+      cmocka_unit_test(sums_of_rows_are_taken_apart),
+      cmocka_unit_test(sums_of_rows_agree),
       cmocka_unit_test(roots_are_near),
       cmocka_unit_test(roots_end_where_numbers_do),
       cmocka_unit_test(functions_are_near),

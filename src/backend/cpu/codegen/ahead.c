@@ -12,6 +12,7 @@
 
 #include "backend/cpu/codegen/access.h"
 #include "backend/cpu/codegen/guard.h"
+#include "backend/cpu/codegen/square.h"
 
 // Operations that iterations are copied to, of one row and of jammed ones.
 enum { MOST_COPIED = 400, MOST_JAMMED = 1600, FEW_AHEAD = 4, MOST_LOADS = 2 };
@@ -76,82 +77,7 @@ bool ahead_plan(const emitter *e, uint32_t loop, ahead *out) {
   return out->loads && out->count > 1 && out->count * size <= most;
 }
 
-// ---- squares that are turned --------------------------------------------------------------------
-
-typedef struct square {
-  const emitter *e;
-  llval *rows; // of `count` elements each
-  unsigned count, block;
-} square;
-
-static llval shuffle(const square *s, llval x, llval y, const unsigned *from) {
-  llval lanes[MOST_AHEAD];
-  for (unsigned i = 0; i < s->count; i++) lanes[i] = LLVMConstInt(s->e->u->i32, from[i], false);
-  return LLVMBuildShuffleVector(s->e->b, x, y, LLVMConstVector(lanes, s->count), "");
-}
-
-// Inside of blocks of 128 bits, which all of the machine's shuffles can do: the first halves of two
-// rows' blocks alternate by `step` elements, and their second halves.
-static void turn_in_blocks(square *s, unsigned row, unsigned step) {
-  unsigned first[MOST_AHEAD], second[MOST_AHEAD];
-  for (unsigned i = 0; i < s->count; i++) {
-    unsigned in_block = i % s->block, turn = in_block / step;
-    unsigned from = i - in_block + turn / 2 * step + in_block % step + (turn % 2) * s->count;
-    first[i] = from;
-    second[i] = from + s->block / 2;
-  }
-  llval x = s->rows[row], y = s->rows[row + step];
-  s->rows[row] = shuffle(s, x, y, first);
-  s->rows[row + step] = shuffle(s, x, y, second);
-}
-
-// Whole blocks change places between two rows.
-static void turn_blocks(square *s, unsigned row, unsigned step) {
-  unsigned first[MOST_AHEAD], second[MOST_AHEAD];
-  for (unsigned i = 0; i < s->count; i++) {
-    bool is_upper = i & step;
-    first[i] = is_upper ? s->count + i - step : i;
-    second[i] = is_upper ? s->count + i : i + step;
-  }
-  llval x = s->rows[row], y = s->rows[row + step];
-  s->rows[row] = shuffle(s, x, y, first);
-  s->rows[row + step] = shuffle(s, x, y, second);
-}
-
-static void turn_square(square *s) {
-  for (unsigned step = 1; step < s->count; step *= 2)
-    for (unsigned row = 0; row < s->count; row++) {
-      if (row & step) continue;
-      if (step < s->block)
-        turn_in_blocks(s, row, step);
-      else
-        turn_blocks(s, row, step);
-    }
-}
-
-// Where a column is then: inside of blocks the bits of its number are the other way round.
-static unsigned column_at(const square *s, unsigned column) {
-  unsigned at = column / s->block * s->block;
-  for (unsigned bit = 1; bit < s->block; bit *= 2)
-    if (column & bit) at += s->block / 2 / bit;
-  return at;
-}
-
 // ---- loading ------------------------------------------------------------------------------------
-
-// Two halves, or what was there and one more.
-static llval joined(const emitter *e, llval x, llval y, unsigned x_count, unsigned y_count) {
-  if (!x) return y;
-  llval lanes[64], wider = y;
-  if (x_count > y_count) { // both operands of a shuffle are as wide
-    for (unsigned i = 0; i < x_count; i++)
-      lanes[i] = LLVMConstInt(e->u->i32, i < y_count ? i : 0, false);
-    wider = LLVMBuildShuffleVector(e->b, y, LLVMGetPoison(LLVMTypeOf(y)),
-                                   LLVMConstVector(lanes, x_count), "");
-  }
-  for (unsigned i = 0; i < x_count + y_count; i++) lanes[i] = LLVMConstInt(e->u->i32, i, false);
-  return LLVMBuildShuffleVector(e->b, x, wider, LLVMConstVector(lanes, x_count + y_count), "");
-}
 
 // `count` elements of each lane, as vectors along the lanes.
 static void load_ahead(const emitter *e, uint32_t i, unsigned count, llval *out) {
@@ -159,7 +85,7 @@ static void load_ahead(const emitter *e, uint32_t i, unsigned count, llval *out)
   place p = place_of(e, in->arg[0]);
   unsigned bytes = type_bytes(p.type);
   lltype type = LLVMVectorType(p.element, count);
-  llval rows[MOST_AHEAD];
+  llval rows[MOST_SQUARE];
   square s = {.e = e, .rows = rows, .count = count, .block = 16 / bytes};
   if (s.block > count) s.block = count;
   for (unsigned j = 0; j < count; j++) out[j] = NULL;
@@ -170,9 +96,9 @@ static void load_ahead(const emitter *e, uint32_t i, unsigned count, llval *out)
       LLVMSetAlignment(rows[j], bytes);
       kernel_mark(e->k, rows[j], p.mem);
     }
-    turn_square(&s);
+    square_turn(&s);
     for (unsigned j = 0; j < count; j++)
-      out[j] = joined(e, out[j], rows[column_at(&s, j)], lane, count);
+      out[j] = square_joined(e, out[j], rows[square_column(&s, j)], lane, count);
   }
 }
 

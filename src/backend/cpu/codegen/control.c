@@ -8,6 +8,7 @@
 // clear bits there. `skipped` has those that continued in this iteration, `returned` those that
 // left the region. After a block that somebody may have left, `exec` is what it was before without
 // those.
+#include "backend/cpu/codegen/across.h"
 #include "backend/cpu/codegen/ahead.h"
 #include "backend/cpu/codegen/guard.h"
 
@@ -363,6 +364,27 @@ static void emit_count_ahead(emitter *e, uint32_t i, const counting *c, ahead *a
   build_at(e, through);
 }
 
+// A vector of turns for each lane at a time.
+static void emit_count_across(emitter *e, uint32_t i, const counting *c, across *x) {
+  const inst *in = &e->p->code[i];
+  for (unsigned lane = 0; lane < e->width; lane += x->lanes) {
+    llblock head = build_block(e, "across"), through = build_block(e, "through");
+    llblock from = LLVMGetInsertBlock(e->b);
+    build_go(e, head);
+    build_at(e, head);
+    llval k = LLVMBuildPhi(e->b, e->u->i64, "k");
+    LLVMAddIncoming(k, (llval[]){c->lo}, &from, 1);
+    e->wide[i - e->first] = k;
+    set_counter(e, i, LLVMBuildTrunc(e->b, k, e->u->scalars[in->type], ""));
+    across_turn(e, x, lane);
+    llval next = LLVMBuildNSWAdd(e->b, k, c->step, "");
+    llblock latch = LLVMGetInsertBlock(e->b);
+    LLVMBuildCondBr(e->b, is_less(e, VYRE_I64, next, c->hi), head, through);
+    LLVMAddIncoming(k, &next, &latch, 1);
+    build_at(e, through);
+  }
+}
+
 // Small loops that may run long look at the flag once in so many iterations.
 enum { CHUNK = 1024 };
 
@@ -372,7 +394,13 @@ static bool has_loop_inside(const emitter *e, uint32_t i) {
   return false;
 }
 
-static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval before, ahead *a) {
+// How the turns of a loop are taken; both NULL: one by one.
+typedef struct taking {
+  ahead *ahead;
+  across *across;
+} taking;
+
+static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval before, taking t) {
   llblock head = build_block(e, "chunk"), on = build_block(e, "next_chunk");
   llblock from = LLVMGetInsertBlock(e->b), exit = e->open[e->depth - 1].exit;
   build_go(e, head);
@@ -384,8 +412,10 @@ static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval befor
   llval is_last = LLVMBuildICmp(e->b, LLVMIntSGE, end, all->hi, "");
   counting c = {
       .lo = lo, .hi = LLVMBuildSelect(e->b, is_last, all->hi, end, ""), .step = all->step};
-  if (a)
-    emit_count_ahead(e, i, &c, a);
+  if (t.across)
+    emit_count_across(e, i, &c, t.across);
+  else if (t.ahead)
+    emit_count_ahead(e, i, &c, t.ahead);
   else
     emit_count(e, i, &c, before, false);
   LLVMBuildCondBr(e->b, is_last, exit, on);
@@ -403,8 +433,20 @@ static void emit_turns(emitter *e, uint32_t i, const counting *c, llval before) 
   bool polls = !loop->short_trips;
   llblock exit = loop->exit;
   ahead a;
-  if (is_chunked) {
-    emit_chunks(e, i, c, before, ahead_plan(e, i, &a) ? &a : NULL);
+  across x;
+  if (is_chunked && across_plan(e, i, &x)) {
+    llblock done = build_block(e, "crossed");
+    across_begin(e, &x);
+    e->open[e->depth - 1].exit = done;
+    emit_chunks(e, i, c, before, (taking){.across = &x});
+    e->open[e->depth - 1].exit = exit;
+    build_at(e, e->open[e->depth - 1].next); // nobody continues
+    LLVMBuildUnreachable(e->b);
+    build_at(e, done);
+    across_end(e, &x);
+    build_go(e, exit);
+  } else if (is_chunked) {
+    emit_chunks(e, i, c, before, (taking){.ahead = ahead_plan(e, i, &a) ? &a : NULL});
   } else {
     emit_count(e, i, c, before, polls);
     build_go(e, exit);

@@ -79,7 +79,7 @@ typedef struct kernel {
   struct tally **tallies;  // per buffer: copies that are counted into, or NULL
   uint32_t tally_count;
   uint64_t scratch_bytes;
-  uint32_t accesses[ACCESS_CLASSES], checked, ahead; // counted by the main version
+  uint32_t accesses[ACCESS_CLASSES], checked, ahead, across; // counted by the main version
   LLVMMetadataRef subprogram;
 } kernel;
 

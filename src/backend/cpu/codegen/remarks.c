@@ -72,6 +72,9 @@ void write_remarks(const kernel *k, const plan *plan) {
   strbuf_printf(out, "%s: %u %s along %c\n", name, plan->width, plan->width == 1 ? "lane" : "lanes",
                 "xyz"[k->region->lanes]);
   write_accesses(k, out);
+  if (k->across)
+    strbuf_printf(out, "%s: %u of them read along a loop, which has sums side by side\n", name,
+                  k->across);
   if (k->ahead)
     strbuf_printf(out, "%s: %u of them read for several iterations of a loop at once\n", name,
                   k->ahead);
