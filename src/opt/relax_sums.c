@@ -107,23 +107,20 @@ static ref in_words(rewriter *rw, vyre_type t, ref x) {
   return type_is_signed(t) ? vyre_build_bitcast(rw->to, t == VYRE_I32 ? VYRE_U32 : VYRE_U64, x) : x;
 }
 
-// How often sixteen turns fit, in the unsigned type of the counter.
-static ref whole_turns(rewriter *rw, vyre_type t, ref lo, ref hi) {
+// How many turns there are, in the unsigned type of the counter.
+static ref count_turns(rewriter *rw, vyre_type t, ref lo, ref hi) {
   vyre_type u = type_bits(t) == 32 ? VYRE_U32 : VYRE_U64;
   ref trips = vyre_build_binary(rw->to, VYRE_OP_SUB, in_words(rw, t, hi), in_words(rw, t, lo));
   ref is_some = vyre_build_binary(rw->to, VYRE_OP_LT, lo, hi);
-  trips = vyre_build_select(rw->to, is_some, trips, vyre_build_const(rw->to, u, 0));
-  return vyre_build_binary(rw->to, VYRE_OP_SHR, trips, vyre_build_const(rw->to, u, SUMS_BITS));
+  return vyre_build_select(rw->to, is_some, trips, vyre_build_const(rw->to, u, 0));
 }
 
-// lo + 16 * turns, which does not pass hi.
-static ref counted(rewriter *rw, vyre_type t, ref lo, ref turns) {
-  vyre_type u = type_bits(t) == 32 ? VYRE_U32 : VYRE_U64;
-  ref at = vyre_build_binary(rw->to, VYRE_OP_SHL, turns, vyre_build_const(rw->to, u, SUMS_BITS));
-  if (type_is_signed(t)) at = vyre_build_bitcast(rw->to, t, at);
+// lo + more, which does not pass hi.
+static ref counted(rewriter *rw, vyre_type t, ref lo, ref more) {
+  if (type_is_signed(t)) more = vyre_build_bitcast(rw->to, t, more);
   uint64_t bits;
-  if (!rewrite_const(rw, lo, &bits) || bits) at = vyre_build_binary(rw->to, VYRE_OP_ADD, lo, at);
-  return at;
+  bool is_zero = rewrite_const(rw, lo, &bits) && !bits;
+  return is_zero ? more : vyre_build_binary(rw->to, VYRE_OP_ADD, lo, more);
 }
 
 static void repeat_body(rewriter *rw, uint32_t loop, const sum_loop *l, vyre_var sum) {
@@ -142,14 +139,22 @@ static void rewrite_loop(rewriter *rw, uint32_t loop, const sum_loop *l) {
   vyre_type t = (vyre_type)in->type, u = type_bits(t) == 32 ? VYRE_U32 : VYRE_U64;
   vyre_type kind = (vyre_type)rw->from->code[l->variable].type;
   ref lo = rewrite_ref(rw, in->arg[0]), hi = rewrite_ref(rw, in->arg[1]);
-  ref turns = whole_turns(rw, t, lo, hi);
+  ref trips = count_turns(rw, t, lo, hi);
+  ref bits = vyre_build_const(rw->to, u, SUMS_BITS), few = vyre_build_const(rw->to, u, SUMS - 1);
+  ref turns = vyre_build_binary(rw->to, VYRE_OP_SHR, trips, bits);
+  ref from = counted(rw, t, lo, vyre_build_binary(rw->to, VYRE_OP_AND, trips, few));
   vyre_var total = (vyre_var)rw->map[l->variable], sums[SUMS];
+  // What does not fill sixteen comes first: where there is nothing of it, its first turn would read
+  // what others read, too, and whoever asks before whether all is inside is told so.
+  rw->map[loop] = vyre_build_for(rw->to, lo, from, vyre_build_const(rw->to, t, 1));
+  repeat_body(rw, loop, l, total);
+  vyre_build_end(rw->to);
   ref zero = vyre_build_const(rw->to, kind, 0);
   for (unsigned j = 0; j < SUMS; j++)
     sums[j] = vyre_build_var(rw->to, NULL, j ? zero : vyre_build_get(rw->to, total));
   ref turn =
       vyre_build_for(rw->to, vyre_build_const(rw->to, u, 0), turns, vyre_build_const(rw->to, u, 1));
-  ref at = counted(rw, t, lo, turn);
+  ref at = counted(rw, t, from, vyre_build_binary(rw->to, VYRE_OP_SHL, turn, bits));
   for (unsigned j = 0; j < SUMS; j++) {
     ref more = vyre_build_const(rw->to, t, j);
     rw->map[loop] = j ? vyre_build_binary(rw->to, VYRE_OP_ADD, at, more) : at;
@@ -162,10 +167,6 @@ static void rewrite_loop(rewriter *rw, uint32_t loop, const sum_loop *l) {
     for (unsigned j = 0; j < half; j++)
       made[j] = vyre_build_binary(rw->to, VYRE_OP_ADD, made[j], made[j + half]);
   vyre_build_set(rw->to, total, made[0]);
-  rw->map[loop] =
-      vyre_build_for(rw->to, counted(rw, t, lo, turns), hi, vyre_build_const(rw->to, t, 1));
-  repeat_body(rw, loop, l, total);
-  vyre_build_end(rw->to);
   rw->changed = true;
 }
 
