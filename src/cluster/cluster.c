@@ -27,12 +27,15 @@ struct cluster {
   const backend *backend;
   uint64_t split_least;
   layout_table layouts;
+  uint64_t history, before; // of the calls of this rank: with the one that is made now, and without
+  uint32_t kernel_count;    // ever made
   bool has_failed;
   char failure[600];
 };
 
 struct cluster_kernel {
   cluster *c;
+  uint32_t number; // the same on every rank
   vyre_program *program;
   footprint_region **footprints;   // per region
   vyre_executable **executables;   // per region: a program of that region alone
@@ -123,6 +126,63 @@ static vyre_status failed(cluster *c, vyre_status status, const vyre_error *erro
   return status;
 }
 
+// ---- agreement ----------------------------------------------------------------------------------
+
+// Every rank makes the same calls, with the same numbers. They compare where they wait for each
+// other anyway and where something is done for the first time: a rank that was called otherwise, or
+// that cannot make a call, would let the others wait for ever, or compute with other numbers.
+typedef enum call { CALL_LOAD = 1, CALL_ALLOCATE, CALL_WRITE, CALL_READ, CALL_DISPATCH } call;
+
+typedef struct said { // by each rank; of one size in every call, so that different ones meet
+  uint64_t history, is_wrong;
+  interval range; // of a read or write
+} said;
+
+static void remember(cluster *c, call what, const uint64_t *facts, size_t count) {
+  uint64_t all[3] = {c->history, what, count ? hash_fast(facts, count * sizeof *facts) : 0};
+  c->before = c->history;
+  c->history = hash_fast(all, sizeof all);
+}
+
+// After the call was remembered. `own` is how it went here so far. Where a rank cannot make it, it
+// is made by none, and they may go on.
+static vyre_status agree(cluster *c, vyre_status own, interval range, said *all,
+                         vyre_error *error) {
+  vyre_error found = {0};
+  said mine = {c->history, own != VYRE_OK, range};
+  vyre_status status = c->transport->gather(c->state, &mine, sizeof mine, all, &found);
+  for (uint32_t n = 0; n < c->size && status == VYRE_OK; n++) {
+    if (!all[n].is_wrong) continue;
+    c->history = c->before;
+    if (own != VYRE_OK) return own;
+    return error_set(error, VYRE_ERROR_BACKEND,
+                     "rank %u cannot make this call, and so no rank does. Fix: see what that rank "
+                     "says; every rank makes the same calls with the same numbers",
+                     n);
+  }
+  for (uint32_t n = 1; n < c->size && status == VYRE_OK; n++)
+    if (all[n].history != all[0].history)
+      status = error_set(&found, VYRE_ERROR_ARGUMENT,
+                         "rank %u makes another call than rank 0, or with other numbers. Fix: call "
+                         "the same on every rank, with the same program, parameters and sizes",
+                         n);
+  if (failed(c, status, &found) == VYRE_OK || own != VYRE_OK) return own;
+  if (error) *error = found;
+  return status;
+}
+
+// The same where nobody looks at the ranges.
+static vyre_status agree_alone(cluster *c, vyre_status own, vyre_error *error) {
+  said *all = calloc(c->size, sizeof *all);
+  if (!all) {
+    vyre_error none = {0};
+    return failed(c, error_out_of_memory(error ? error : &none), error ? error : &none);
+  }
+  vyre_status status = agree(c, own, (interval){0, 0}, all, error);
+  free(all);
+  return status;
+}
+
 // ---- kernels ------------------------------------------------------------------------------------
 
 // A region alone, with all buffers bound.
@@ -172,7 +232,7 @@ static vyre_status make_region(cluster_kernel *k, uint32_t r, vyre_error *error)
   return status;
 }
 
-vyre_status cluster_kernel_new(cluster *c, vyre_program *program, cluster_kernel **out,
+static vyre_status make_kernel(cluster *c, vyre_program *program, cluster_kernel **out,
                                vyre_error *error) {
   cluster_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_out_of_memory(error);
@@ -193,6 +253,24 @@ vyre_status cluster_kernel_new(cluster *c, vyre_program *program, cluster_kernel
     *out = k;
   else
     cluster_kernel_free(k);
+  return status;
+}
+
+vyre_status cluster_kernel_new(cluster *c, vyre_program *program, cluster_kernel **out,
+                               vyre_error *error) {
+  vyre_status status = check_failed(c, error);
+  if (status != VYRE_OK) return status;
+  uint64_t fingerprint[HASH_BYTES / sizeof(uint64_t)];
+  memcpy(fingerprint, program_fingerprint(program), sizeof fingerprint);
+  cluster_kernel *k = NULL;
+  remember(c, CALL_LOAD, fingerprint, HASH_BYTES / sizeof(uint64_t));
+  status = agree_alone(c, make_kernel(c, program, &k, error), error);
+  if (status == VYRE_OK) {
+    k->number = c->kernel_count++;
+    *out = k;
+  } else {
+    cluster_kernel_free(k);
+  }
   return status;
 }
 
@@ -239,7 +317,7 @@ vyre_status cluster_explain(const cluster_kernel *k, strbuf *out) {
 
 // ---- buffers ------------------------------------------------------------------------------------
 
-vyre_status cluster_buffer_init(cluster *c, vyre_buffer *b, size_t size_bytes, vyre_error *error) {
+static vyre_status place_buffer(cluster *c, vyre_buffer *b, size_t size_bytes, vyre_error *error) {
   if (!resident_init_mapped(b, size_bytes)) {
     b->host = NULL;
     return error_out_of_memory(error);
@@ -256,27 +334,41 @@ void cluster_buffer_fini(cluster *c, vyre_buffer *b) {
   resident_fini(b);
 }
 
+vyre_status cluster_buffer_init(cluster *c, vyre_buffer *b, size_t size_bytes, vyre_error *error) {
+  vyre_status status = check_failed(c, error);
+  if (status != VYRE_OK) return status;
+  remember(c, CALL_ALLOCATE, &(uint64_t){size_bytes}, 1);
+  vyre_status own = place_buffer(c, b, size_bytes, error);
+  status = agree_alone(c, own, error);
+  if (status != VYRE_OK && own == VYRE_OK) cluster_buffer_fini(c, b);
+  return status;
+}
+
 static void take_layout(cluster *c, vyre_buffer *b, layout *now) {
   layout_release(&c->layouts, b->layout);
   b->layout = now;
 }
 
-// What every rank passed: offset and size; UINT64_MAX where it was wrong.
-static vyre_status gather_ranges(cluster *c, const vyre_buffer *b, size_t offset, size_t size_bytes,
-                                 interval **out, vyre_error *error) {
+// What every rank passed; from UINT64_MAX on where it was wrong.
+static vyre_status gather_ranges(cluster *c, const vyre_buffer *b, call what, size_t offset,
+                                 size_t size_bytes, interval **out, vyre_error *error) {
   bool is_right = offset <= b->size_bytes && size_bytes <= b->size_bytes - offset;
   interval own = {is_right ? offset : UINT64_MAX, is_right ? offset + size_bytes : 0};
+  said *all = calloc(c->size, sizeof *all);
   *out = calloc(c->size, sizeof **out);
-  vyre_status status = *out ? VYRE_OK : error_out_of_memory(error);
-  if (status == VYRE_OK) status = c->transport->gather(c->state, &own, sizeof own, *out, error);
-  if (failed(c, status, error) != VYRE_OK) return status;
-  for (uint32_t n = 0; n < c->size; n++)
-    if ((*out)[n].lo == UINT64_MAX)
-      return error_set(error, VYRE_ERROR_ARGUMENT,
-                       "rank %u names bytes outside of a buffer of %zu. Fix: stay inside, or make "
-                       "it larger",
-                       n, b->size_bytes);
-  return VYRE_OK;
+  vyre_status status = all && *out ? VYRE_OK : failed(c, error_out_of_memory(error), error);
+  remember(c, what, &(uint64_t){b->size_bytes}, 1);
+  if (status == VYRE_OK) status = agree(c, VYRE_OK, own, all, error);
+  for (uint32_t n = 0; n < c->size && status == VYRE_OK; n++) {
+    (*out)[n] = all[n].range;
+    if (all[n].range.lo == UINT64_MAX)
+      status = error_set(error, VYRE_ERROR_ARGUMENT,
+                         "rank %u names bytes outside of a buffer of %zu. Fix: stay inside, or "
+                         "make it larger",
+                         n, b->size_bytes);
+  }
+  free(all);
+  return status;
 }
 
 static bool change_written(intervals *has, const interval *given, uint32_t ranks) {
@@ -303,7 +395,8 @@ vyre_status cluster_write(cluster *c, vyre_buffer *b, size_t offset, const void 
   vyre_error own_error = {0};
   if (!error) error = &own_error;
   vyre_status status = check_failed(c, error);
-  if (status == VYRE_OK) status = gather_ranges(c, b, offset, size_bytes, &given, error);
+  if (status == VYRE_OK)
+    status = gather_ranges(c, b, CALL_WRITE, offset, size_bytes, &given, error);
   if (status == VYRE_OK) {
     intervals *has = layout_copy(b->layout);
     layout *now = NULL;
@@ -404,7 +497,8 @@ vyre_status cluster_read(cluster *c, vyre_buffer *b, size_t offset, void *data, 
   vyre_error own_error = {0};
   if (!error) error = &own_error;
   vyre_status status = check_failed(c, error);
-  if (status == VYRE_OK) status = gather_ranges(c, b, offset, size_bytes, &wanted, error);
+  if (status == VYRE_OK)
+    status = gather_ranges(c, b, CALL_READ, offset, size_bytes, &wanted, error);
   if (status == VYRE_OK) status = failed(c, bring(c, b, wanted, error), error);
   if (status == VYRE_OK && size_bytes) memcpy(data, (char *)b->host + offset, size_bytes);
   free(wanted);
@@ -423,7 +517,7 @@ static vyre_status bind_handles(const cluster_kernel *k, const vyre_dispatch_arg
                                 vyre_span *spans, vyre_error *error) {
   for (uint32_t i = 0; i < args->buffer_count && i < LIMIT_BUFFERS; i++) {
     vyre_buffer *b = args->handles ? args->handles[i] : NULL;
-    if (!b || !b->layout || b->layout->ranks != k->c->size)
+    if (!b || !b->layout || b->layout->table != &k->c->layouts)
       return error_set(
           error, VYRE_ERROR_BINDING,
           "buffer %u is not one of the cluster. Fix: make it with vyre_buffer_new, and "
@@ -449,7 +543,7 @@ static vyre_status place_transient(cluster_kernel *k, uint32_t i, uint64_t bytes
   }
   if (b->host) cluster_buffer_fini(k->c, b);
   b->host = NULL;
-  return cluster_buffer_init(k->c, b, bytes, error);
+  return place_buffer(k->c, b, bytes, error);
 }
 
 static vyre_status bind_all(cluster_kernel *k, const vyre_dispatch_args *args, const launch *l,
@@ -505,25 +599,38 @@ static cluster_plan *make_plan(cluster_kernel *k, const launch *l, const bound *
   return made;
 }
 
-static cluster_plan *find_plan(cluster_kernel *k, const launch *l, const bound *b) {
+static void remember_dispatch(const cluster_kernel *k, const launch *l, const bound *b) {
+  const vyre_program *p = k->program;
+  uint64_t facts[3] = {k->number};
+  facts[1] = p->param_count ? hash_fast(l->params, p->param_count * sizeof *l->params) : 0;
+  facts[2] = p->buffer_count ? hash_fast(b->lengths, p->buffer_count * sizeof *b->lengths) : 0;
+  remember(k->c, CALL_DISPATCH, facts, 3); // grids follow from these
+}
+
+static vyre_status find_plan(cluster_kernel *k, const launch *l, const bound *b, cluster_plan **out,
+                             vyre_error *error) {
   fill_key(k, l, b);
+  remember_dispatch(k, l, b);
   uint64_t hash = hash_fast(k->key, k->key_bytes);
-  for (cluster_plan *p = k->plans[hash % PLAN_SLOTS]; p; p = p->next)
-    if (p->hash == hash && !memcmp(p->key, k->key, k->key_bytes)) return p;
+  for (*out = k->plans[hash % PLAN_SLOTS]; *out; *out = (*out)->next)
+    if ((*out)->hash == hash && !memcmp((*out)->key, k->key, k->key_bytes)) return VYRE_OK;
+  vyre_status status = agree_alone(k->c, VYRE_OK, error);
+  if (status != VYRE_OK) return status;
   if (k->plan_count >= MOST_PLANS) free_plans(k);
   cluster_plan *made = make_plan(k, l, b);
-  if (!made) return NULL;
+  if (!made) return failed(k->c, error_out_of_memory(error), error);
   made->key = malloc(k->key_bytes + 1);
   if (!made->key) {
     cluster_plan_free(&k->c->layouts, made);
-    return NULL;
+    return failed(k->c, error_out_of_memory(error), error);
   }
   memcpy(made->key, k->key, k->key_bytes);
   made->key_bytes = k->key_bytes;
   made->hash = hash;
   made->next = k->plans[hash % PLAN_SLOTS];
   k->plan_count++;
-  return k->plans[hash % PLAN_SLOTS] = made;
+  *out = k->plans[hash % PLAN_SLOTS] = made;
+  return VYRE_OK;
 }
 
 // What changes nothing when it is combined.
@@ -595,17 +702,17 @@ static vyre_status run_region(cluster_kernel *k, uint32_t r, cluster_plan *p,
 static vyre_status run_bound(cluster_kernel *k, const vyre_dispatch_args *args, const launch *l,
                              vyre_report *report, vyre_error *error) {
   bound b;
-  vyre_status status = bind_all(k, args, l, &b, error);
+  cluster_plan *p;
+  vyre_status status = failed(k->c, bind_all(k, args, l, &b, error), error);
+  if (status == VYRE_OK) status = find_plan(k, l, &b, &p, error);
   if (status != VYRE_OK) return status;
-  cluster_plan *p = find_plan(k, l, &b);
-  if (!p) return error_out_of_memory(error);
   k->latest = p;
   for (uint32_t r = 0; r < p->region_count && status == VYRE_OK; r++)
     status = run_region(k, r, p, args, &b, report, error);
   for (uint32_t i = 0; i < p->buffer_count && status == VYRE_OK; i++)
     if (b.handles[i]->layout != p->after[i])
       take_layout(k->c, b.handles[i], layout_retain(p->after[i]));
-  return status;
+  return failed(k->c, status, error);
 }
 
 vyre_status cluster_dispatch(cluster_kernel *k, const vyre_dispatch_args *args, vyre_report *report,
@@ -619,16 +726,18 @@ vyre_status cluster_dispatch(cluster_kernel *k, const vyre_dispatch_args *args, 
   report->wall_ns = report->device_ns = report->operations = 0;
   report->region_count = 0;
   vyre_status status = check_failed(k->c, error);
-  if (status == VYRE_OK) status = bind_handles(k, args, spans, error);
   if (status != VYRE_OK) return status;
   vyre_dispatch_args checked = *args;
   checked.buffers = spans;
   checked.handles = NULL;
   launch l;
-  // What is wrong with the arguments is wrong on every rank, and nothing has begun.
-  status = launch_init(&l, k->program, &checked, error);
-  if (status != VYRE_OK) return status;
-  status = failed(k->c, run_bound(k, args, &l, report, error), error);
+  status = bind_handles(k, args, spans, error);
+  if (status == VYRE_OK) status = launch_init(&l, k->program, &checked, error);
+  if (status != VYRE_OK) { // nothing has begun
+    remember(k->c, CALL_DISPATCH, NULL, 0);
+    return agree_alone(k->c, status, error);
+  }
+  status = run_bound(k, args, &l, report, error);
   launch_fini(&l);
   report->wall_ns = clock_now_ns() - start;
   return status;

@@ -38,7 +38,7 @@ layout *layout_intern(layout_table *t, uint32_t ranks, uint64_t size, intervals 
     layout_sets_free(has, ranks);
     return NULL;
   }
-  *made = (layout){has, ranks, 1, size, hash, *slot};
+  *made = (layout){has, ranks, 1, size, hash, *slot, t};
   return *slot = made;
 }
 

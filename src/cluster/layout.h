@@ -13,6 +13,7 @@ typedef struct layout {
   uint32_t ranks, references;
   uint64_t size, hash; // bytes of the buffer
   struct layout *next;
+  const struct layout_table *table; // that it is in
 } layout;
 
 enum { LAYOUT_SLOTS = 1024 };

@@ -31,6 +31,15 @@ grep -q 'on 4 ranks: split along y' out || fail "$(cat out)"
 same 3 counts "$source/examples/histogram.vyre" data=rand:65536 counts=ones:256
 grep -q 'on 3 ranks: split along x' out || fail "$(cat out)"
 
+# A rank that was started with other numbers: all of them say so, and none waits.
+saxpy=$source/examples/saxpy.vyre
+status=0
+timeout 60 mpirun -n 1 "$vyre" run "$saxpy" a=2 x=rand:9999 y=rand:9999 --out y=odd.npy : \
+  -n 1 "$vyre" run "$saxpy" a=3 x=rand:9999 y=rand:9999 --out y=odd.npy >out 2>err || status=$?
+[ $status != 0 ] && [ $status != 124 ] || fail "ranks with other numbers: $status"
+grep -q 'rank 1 makes another call than rank 0' err || fail "$(cat err)"
+[ ! -e odd.npy ] || fail "ranks with other numbers wrote a file"
+
 cat >slow.vyre <<'END'
 program slow(n: u32)
 buffer o: u32[65536] write

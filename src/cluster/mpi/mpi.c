@@ -50,8 +50,7 @@ static vyre_status look_for_failure(mpi_state *s, vyre_error *error) {
   char text[FAILURE_BYTES] = "";
   if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, s->comm, &is_there, &from) || !is_there)
     return VYRE_OK;
-  MPI_Recv(text, FAILURE_BYTES - 1, MPI_CHAR, from.MPI_SOURCE, TAG_FAILED, s->comm,
-           MPI_STATUS_IGNORE);
+  MPI_Recv(text, FAILURE_BYTES, MPI_CHAR, from.MPI_SOURCE, TAG_FAILED, s->comm, MPI_STATUS_IGNORE);
   return error_set(error, VYRE_ERROR_BACKEND, "rank %d cannot go on: %s", from.MPI_SOURCE, text);
 }
 
