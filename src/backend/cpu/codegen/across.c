@@ -13,7 +13,6 @@
 #include "backend/cpu/codegen/access.h"
 #include "backend/cpu/codegen/guard.h"
 #include "backend/cpu/codegen/square.h"
-#include "ir/op_groups.h"
 
 enum { DEPTH = 8 };
 
