@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // random_cluster COUNT SEED [RANKS]: random programs without races on 1 to 8 ranks (threads of this
-// process, tests/thread_transport.h), two dispatches each, beside one process. Every third program
-// runs on the CPU backend, the others on the interpreter. Prints what differs, and the count.
+// process, tests/thread_transport.h), three dispatches each, beside one process. Between them ranks
+// read parts of buffers, and write what was there at first to parts that may overlap; at the end
+// all ranks read. Every third program runs on the CPU backend, the others on the interpreter.
+// Prints what differs, and the count.
 #include "../thread_transport.h"
 
 #include "backend/executable.h"
+#include "base/error.h"
+#include "base/random.h"
 #include "conform/compare.h"
 #include "conform/generate.h"
 #include "conform/shapes.h"
@@ -13,14 +17,16 @@
 
 #include <inttypes.h>
 
-enum { DISPATCHES = 2 };
+enum { DISPATCHES = 3, MOST_BUFFERS = 128 };
 
 typedef struct job {
   const trial *t;
   hub *h;
   uint32_t rank, ranks;
+  uint64_t seed;
   const char *backend;
-  outcome *out; // of rank 0
+  outcome *out;              // of rank 0
+  char *parts[MOST_BUFFERS]; // what another rank read at the end, from `range_of` it
   vyre_status status;
   vyre_error error;
   pthread_t thread;
@@ -33,10 +39,64 @@ static vyre_status write_part(vyre_buffer *b, const vyre_span *from, uint32_t ra
   return vyre_buffer_write(b, lo, (char *)from->data + lo, hi - lo, error);
 }
 
+typedef struct byte_range {
+  size_t lo, size;
+} byte_range;
+
+// Which bytes of a buffer a rank writes or reads after a dispatch: often none.
+static byte_range range_of(uint64_t seed, uint32_t turn, uint32_t buffer, uint32_t rank,
+                           size_t size) {
+  random_state random = {seed * 0x9e3779b97f4a7c15u + turn * 4096u + buffer * 16u + rank + 1u};
+  random_below(&random, 2);
+  if (!size || random_below(&random, 100) < 40) return (byte_range){0, 0};
+  size_t a = random_below(&random, (uint32_t)size), b = random_below(&random, (uint32_t)size + 1);
+  return a < b ? (byte_range){a, b - a} : (byte_range){b, a - b};
+}
+
+static vyre_status change_between(const job *j, uint32_t turn, vyre_buffer **handles,
+                                  vyre_error *error) {
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < j->t->buffer_count && status == VYRE_OK; i++) {
+    size_t size = j->t->buffers[i].size_bytes;
+    byte_range read = range_of(j->seed, 2 * turn, i, j->rank, size);
+    byte_range write = range_of(j->seed, 2 * turn + 1, i, j->rank, size);
+    char *unused = malloc(read.size + 1);
+    if (!unused) abort();
+    status = vyre_buffer_read(handles[i], read.lo, unused, read.size, error);
+    free(unused);
+    if (status == VYRE_OK)
+      status = vyre_buffer_write(handles[i], write.lo, (char *)j->t->buffers[i].data + write.lo,
+                                 write.size, error);
+  }
+  return status;
+}
+
+// The same in one process: where ranks write the same bytes those of the lowest count, and all
+// write what was there at first.
+static void change_alone(const trial *t, uint64_t seed, uint32_t ranks, uint32_t turn,
+                         outcome *out) {
+  for (uint32_t i = 0; i < t->buffer_count; i++)
+    for (uint32_t n = 0; n < ranks; n++) {
+      byte_range write = range_of(seed, 2 * turn + 1, i, n, t->buffers[i].size_bytes);
+      memcpy((char *)out->buffers[i].data + write.lo, (char *)t->buffers[i].data + write.lo,
+             write.size);
+    }
+}
+
+// Rank 0 all of it, the others a part.
+static vyre_status read_last(job *j, uint32_t i, vyre_buffer *from) {
+  size_t size = j->t->buffers[i].size_bytes;
+  byte_range mine = range_of(j->seed, 1000, i, j->rank, size);
+  if (!j->rank) return vyre_buffer_read(from, 0, j->out->buffers[i].data, size, &j->error);
+  j->parts[i] = malloc(mine.size + 1);
+  if (!j->parts[i]) abort();
+  return vyre_buffer_read(from, mine.lo, j->parts[i], mine.size, &j->error);
+}
+
 static vyre_status run_rank(job *j, vyre_runtime *rt) {
   const trial *t = j->t;
   vyre_kernel *k;
-  vyre_buffer *handles[128] = {0};
+  vyre_buffer *handles[MOST_BUFFERS] = {0};
   vyre_status status = vyre_runtime_load(rt, t->program, &k, &j->error);
   for (uint32_t i = 0; i < t->buffer_count && status == VYRE_OK; i++) {
     status = vyre_buffer_new(rt, t->buffers[i].size_bytes, &handles[i], &j->error);
@@ -49,14 +109,13 @@ static vyre_status run_rank(job *j, vyre_runtime *rt) {
                              .handles = handles,
                              .threads = 1};
   memcpy(args.workgroup, t->workgroup, sizeof args.workgroup);
-  for (int n = 0; n < DISPATCHES && status == VYRE_OK; n++)
-    status = vyre_kernel_dispatch(k, &args, NULL, &j->error);
-  if (status == VYRE_OK && !j->rank) vyre_kernel_explain(k, &j->explained, NULL);
-  for (uint32_t i = 0; i < t->buffer_count && status == VYRE_OK; i++) {
-    bool is_mine = !j->rank;
-    status = vyre_buffer_read(handles[i], 0, is_mine ? j->out->buffers[i].data : NULL,
-                              is_mine ? t->buffers[i].size_bytes : 0, &j->error);
+  for (uint32_t n = 0; n < DISPATCHES && status == VYRE_OK; n++) {
+    if (n) status = change_between(j, n, handles, &j->error);
+    if (status == VYRE_OK) status = vyre_kernel_dispatch(k, &args, NULL, &j->error);
   }
+  if (status == VYRE_OK && !j->rank) vyre_kernel_explain(k, &j->explained, NULL);
+  for (uint32_t i = 0; i < t->buffer_count && status == VYRE_OK; i++)
+    status = read_last(j, i, handles[i]);
   return status;
 }
 
@@ -88,7 +147,7 @@ static void free_outcome(outcome *o) {
   free(o->buffers);
 }
 
-static void run_alone(const trial *t, outcome *out) {
+static void run_alone(const trial *t, uint64_t seed, uint32_t ranks, outcome *out) {
   vyre_executable *e;
   vyre_dispatch_args args = {.params = t->params,
                              .param_count = t->param_count,
@@ -98,22 +157,41 @@ static void run_alone(const trial *t, outcome *out) {
   memcpy(args.workgroup, t->workgroup, sizeof args.workgroup);
   out->status = vyre_compile(t->program, "ref", NULL, &e, &out->error);
   if (out->status != VYRE_OK) return;
-  for (int n = 0; n < DISPATCHES && out->status == VYRE_OK; n++)
+  for (uint32_t n = 0; n < DISPATCHES && out->status == VYRE_OK; n++) {
+    if (n) change_alone(t, seed, ranks, n, out);
     out->status = vyre_dispatch(e, &args, NULL, &out->error);
+  }
   vyre_executable_release(e);
 }
 
-static void run_cluster(const trial *t, uint32_t ranks, const char *backend, outcome *out,
-                        char **explained) {
+// Every rank read what rank 0 read.
+static void compare_parts(job *j) {
+  for (uint32_t i = 0; i < j->t->buffer_count && j->parts[i]; i++) {
+    byte_range r = range_of(j->seed, 1000, i, j->rank, j->t->buffers[i].size_bytes);
+    bool is_same = !j->rank || !memcmp(j->parts[i], (char *)j->out->buffers[i].data + r.lo, r.size);
+    if (j->status == VYRE_OK && !is_same)
+      j->status = error_set(&j->error, VYRE_ERROR_BACKEND,
+                            "rank %u reads other bytes of buffer %u than rank 0. Fix: look at the "
+                            "layout",
+                            j->rank, i);
+    free(j->parts[i]);
+  }
+}
+
+static void run_cluster(const trial *t, uint64_t seed, uint32_t ranks, const char *backend,
+                        outcome *out, char **explained) {
   hub h;
-  job jobs[HUB_RANKS] = {0};
+  static job jobs[HUB_RANKS];
   hub_init(&h, ranks);
   for (uint32_t n = 0; n < ranks; n++) {
-    jobs[n] = (job){t, &h, n, ranks, backend, out, VYRE_OK, {0}, 0, NULL};
+    jobs[n] = (job){.t = t, .h = &h, .rank = n, .ranks = ranks, .seed = seed};
+    jobs[n].backend = backend;
+    jobs[n].out = out;
     if (pthread_create(&jobs[n].thread, NULL, rank_main, &jobs[n])) abort();
   }
+  for (uint32_t n = 0; n < ranks; n++) pthread_join(jobs[n].thread, NULL);
   for (uint32_t n = 0; n < ranks; n++) {
-    pthread_join(jobs[n].thread, NULL);
+    compare_parts(&jobs[n]);
     if (jobs[n].status == VYRE_OK || out->status != VYRE_OK) continue;
     out->status = jobs[n].status;
     out->error = jobs[n].error;
@@ -150,9 +228,9 @@ int main(int argc, char **argv) {
     if (!make_outcome(&t, &expected) || !make_outcome(&t, &found)) return 2;
     for (uint32_t b = 0; b < t.buffer_count; b++)
       memset(found.buffers[b].data, 0xee, found.buffers[b].size_bytes);
-    run_alone(&t, &expected);
+    run_alone(&t, own, ranks, &expected);
     if (expected.status == VYRE_OK) {
-      run_cluster(&t, ranks, own % 3 ? "ref" : "cpu", &found, &explained);
+      run_cluster(&t, own, ranks, own % 3 ? "ref" : "cpu", &found, &explained);
       compare_outcomes(&t, &expected, &found, &d);
       split += count_of(explained, ": split along");
       whole += count_of(explained, ": whole on");
