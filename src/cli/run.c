@@ -271,6 +271,15 @@ static vyre_status run_ranks(vyre_program *program, const bindings *b, const opt
   memcpy(r->where, cluster.where, sizeof r->where);
   r->backend = r->where;
   qsort(r->wall_ns, r->repeat, sizeof *r->wall_ns, by_value);
+  uint32_t found = vyre_cluster_size(r->runtime);
+  if (status == VYRE_OK && !o->rank && found != o->ranks) {
+    char text[200];
+    snprintf(text, sizeof text,
+             "the launcher started %u ranks, but MPI sees %u: each runs all of it. Fix: use the "
+             "mpirun of the MPI that libvyre-mpi.so is built with, or srun --mpi=pmix",
+             o->ranks, found);
+    print_notice(NULL, text);
+  }
   return status;
 }
 

@@ -40,6 +40,13 @@ timeout 60 mpirun -n 1 "$vyre" run "$saxpy" a=2 x=rand:9999 y=rand:9999 --out y=
 grep -q 'rank 1 makes another call than rank 0' err || fail "$(cat err)"
 [ ! -e odd.npy ] || fail "ranks with other numbers wrote a file"
 
+# A launcher of another MPI: each process is alone, has the right bits, and rank 0 says so.
+OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 timeout 60 \
+  "$vyre" run "$saxpy" a=2 x=rand:99 y=rand:99 --out y=many.npy >out 2>err || fail "$(cat err)"
+"$vyre" run "$saxpy" a=2 x=rand:99 y=rand:99 --out y=one.npy >/dev/null
+cmp many.npy one.npy || fail "a rank that is alone gives other bits"
+grep -q 'the launcher started 4 ranks, but MPI sees 1' err || fail "$(cat err)"
+
 cat >slow.vyre <<'END'
 program slow(n: u32)
 buffer o: u32[65536] write
