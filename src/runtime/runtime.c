@@ -196,9 +196,10 @@ void vyre_runtime_free(vyre_runtime *rt) {
   FPENV_SCOPE;
   if (!rt || runtime_check(rt, NULL) != VYRE_OK) return; // it is the parent's
   worker_free(rt->submitter); // what waits for its turn completes with an error
-  sync_close(rt);
+  sync_stop(rt);
   worker_free(rt->worker);
   rt->worker = NULL;
+  sync_close(rt);
   while (rt->kernels) vyre_kernel_free(rt->kernels);
   while (rt->buffers) vyre_buffer_free(rt->buffers);
   cluster_free(rt->cluster);

@@ -148,13 +148,20 @@ void sync_open(vyre_runtime *rt) {
   if (!y->thread) sync_close(rt);
 }
 
-void sync_close(vyre_runtime *rt) {
+void sync_stop(vyre_runtime *rt) {
   sync_state *y = rt->sync;
   if (!y) return;
   atomic_store(&y->stop, true);
   pthread_mutex_lock(&y->lock);
   if (y->open) y->open->server->interrupt(y->open->connection);
+  pthread_cond_broadcast(&y->answered);
   pthread_mutex_unlock(&y->lock);
+}
+
+void sync_close(vyre_runtime *rt) {
+  sync_state *y = rt->sync;
+  if (!y) return;
+  sync_stop(rt);
   worker_free(y->thread);
   rt->sync = NULL;
   fleet_end(&y->session);
@@ -183,7 +190,7 @@ static void wait_for_answer(sync_state *y, uint64_t number) {
   struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
                            .tv_nsec = (long)(until_ns % 1000000000)};
   pthread_mutex_lock(&y->lock);
-  while (y->done < number && !y->is_away)
+  while (y->done < number && !y->is_away && !atomic_load(&y->stop))
     if (pthread_cond_timedwait(&y->answered, &y->lock, &until)) break;
   pthread_mutex_unlock(&y->lock);
   worker_poke(y->thread); // there will be something to send

@@ -14,7 +14,9 @@ typedef struct sync_state sync_state;
 
 // Does nothing where no server is named.
 void sync_open(vyre_runtime *rt);
-// Nobody waits for a server any more.
+// From here on nobody waits for a server. The runtime's worker, which may be waiting, ends between
+// the two.
+void sync_stop(vyre_runtime *rt);
 void sync_close(vyre_runtime *rt);
 // Asks for what others know of a program that was loaded.
 void sync_kernel(vyre_kernel *k);

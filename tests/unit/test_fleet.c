@@ -8,9 +8,13 @@
 #include "runtime/kernel.h"
 #include "runtime/runtime.h"
 
+#include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -361,6 +365,33 @@ static void a_server_that_is_gone_costs_nothing(void **state) {
   assert_int_equal(unsetenv(FLEET_ENV), 0);
 }
 
+// A server that takes connections and says nothing, and a runtime that ends while its thread waits
+// for an answer before it learns.
+static void an_end_while_an_answer_is_awaited(void **state) {
+  (void)state;
+  char url[80];
+  struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof here;
+  int silent = socket(AF_INET, SOCK_STREAM, 0);
+  assert_int_equal(bind(silent, (struct sockaddr *)&here, sizeof here), 0);
+  assert_int_equal(listen(silent, 16), 0);
+  assert_int_equal(getsockname(silent, (struct sockaddr *)&here, &size), 0);
+  snprintf(url, sizeof url, "postgresql://nobody@127.0.0.1:%d/none", ntohs(here.sin_port));
+  assert_int_equal(setenv(FLEET_ENV, url, 1), 0);
+  for (int ms = 0; ms < 60; ms += 12) {
+    char home[32];
+    vyre_runtime *rt;
+    snprintf(home, sizeof home, "silent%d", ms);
+    assert_int_equal(setenv("VYRE_HOME", scratch_path(home), 1), 0);
+    vyre_kernel *k = load_text(text, &(vyre_runtime_options){0}, &rt);
+    dispatch(k, 64);
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
+    finish(rt);
+  }
+  assert_int_equal(unsetenv(FLEET_ENV), 0);
+  close(silent);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_store_has_a_name_of_its_own),
@@ -372,6 +403,7 @@ int main(void) {
       cmocka_unit_test(lies_cost_time_only),
       cmocka_unit_test(other_devices_and_versions_do_not_lead),
       cmocka_unit_test(a_server_that_is_gone_costs_nothing),
+      cmocka_unit_test(an_end_while_an_answer_is_awaited),
   };
   return cmocka_run_group_tests(tests, scratch_dir_make, scratch_dir_remove);
 }

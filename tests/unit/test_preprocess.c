@@ -174,8 +174,8 @@ static void what_is_rare_goes_to_clang(void **state) {
   (void)state;
   static const char *const sources[] = {
       "constant int a = __COUNTER__ + __has_builtin(dot);",
-      "#define OPTIONAL(f, ...) f(1, ## __VA_ARGS__)\n"
-      "#define PLUS(a, b) a + b\nconstant int a = OPTIONAL(PLUS, 2);",
+      ("#define OPTIONAL(f, ...) f(1, ## __VA_ARGS__)\n"
+       "#define PLUS(a, b) a + b\nconstant int a = OPTIONAL(PLUS, 2);"),
       "#line 7\nconstant int a = __LINE__;",
       "#ifdef NOTHING\n#elifndef NOTHING\nconstant int a = 1;\n#endif",
       "\?\?=define ONE 1\nconstant int a = ONE;",
