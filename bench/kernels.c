@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The CPU backend beside what its users would write instead: C loops, plain and tuned, by gcc and
-// clang, exact and fast, with OpenMP; the same kernels in OpenCL C by PoCL and by Intel; OpenBLAS
-// and MKL. All run on the same data in one process, in turn, and medians are compared; what is
-// printed are ratios. One process measures with one core, another one with all. Ends with status 1
-// when a bar is missed or vyre gave a wrong answer.
+// clang, exact and fast, with OpenMP; the same kernels in OpenCL C by PoCL and by Intel; Halide;
+// OpenBLAS and MKL. All run on the same data in one process, in turn, and medians are compared;
+// what is printed are ratios. One process measures with one core, another one with all. Ends with
+// status 1 when a bar is missed or vyre gave a wrong answer.
 //
 //     bench_kernels [--json] [--one | --all] [--cpu] [--ways] [--rounds N] [--list] [NAME ...]
 //

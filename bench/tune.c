@@ -4,10 +4,10 @@
 // configurations and then with a tenth as many evaluations, several seeds, from nothing. What a
 // search found is compared with the best of all by the times of the whole space, which were
 // measured in one go, so that a machine that is slower later makes no difference; and, since the
-// least of hundreds of times is also the luckiest, by timing both again, 32 samples each, of which
-// the medians count. On the CPU the
-// lanes of its vectors are a fifth parameter. Arguments pick programs and backends: `bench_tune sum
-// cpu`; with VYRE_BENCH_KEEP the folder of results stays.
+// least of hundreds of times is also the luckiest, by timing both again, in turn, 32 samples each,
+// of which the medians count. On the CPU the lanes of its vectors are a fifth parameter. Arguments
+// pick programs and backends: `bench_tune sum cpu`; with VYRE_BENCH_KEEP the folder of results
+// stays.
 #include "base/file.h"
 #include "bench.h"
 #include "process.h"
@@ -97,22 +97,15 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// The median of the samples of a configuration; NAN when there are none.
-static double median_in(const json_t *whole, const json_t *configuration) {
-  enum { MOST = 64 };
-  double samples[MOST];
-  size_t count = 0;
-  const json_t *all = json_object_get(whole, "results");
+// The median of a configuration that was timed again; NAN: it was not.
+static double median_in(const json_t *tuned, const json_t *configuration) {
+  const json_t *all = json_object_get(tuned, "finalists");
   for (size_t i = 0; i < json_array_size(all); i++) {
-    const json_t *r = json_array_get(all, i);
-    if (!json_equal(json_object_get(r, "configuration"), configuration)) continue;
-    const json_t *times = json_object_get(json_object_get(r, "times"), "runtimes");
-    for (size_t k = 0; k < json_array_size(times) && count < MOST; k++)
-      samples[count++] = json_number_value(json_array_get(times, k));
+    const json_t *f = json_array_get(all, i);
+    if (json_equal(json_object_get(f, "configuration"), configuration))
+      return json_number_value(json_object_get(f, "median_ns"));
   }
-  if (!count) return (double)NAN;
-  qsort(samples, count, sizeof *samples, by_value);
-  return samples[count / 2];
+  return (double)NAN;
 }
 
 static void put_condition(strbuf *out, const json_t *configuration) {
@@ -142,10 +135,13 @@ static double time_again(const place *p, const subject *s, const char *backend, 
   char *text = strbuf_take(&where, NULL);
   json_t *said = run_tune(p, s, backend, results,
                           (const char *const[]){"--strategy exhaustive -r 32", text, NULL});
-  json_t *both = read_results(p, results);
-  double ratio = median_in(both, found) / median_in(both, best);
+  double ratio = median_in(tuned_of(said), found) / median_in(tuned_of(said), best);
+  if (isnan(ratio)) { // one is so much slower that it was not timed again
+    json_t *both = read_results(p, results);
+    ratio = time_in(both, found) / time_in(both, best);
+    json_decref(both);
+  }
   json_decref(said);
-  json_decref(both);
   free(text);
   return ratio;
 }

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_ROUNDS = 2001, WORKGROUP = 512 };
+enum { MAX_ROUNDS = 2001, WORKGROUP = 512, PLACES = 6 };
 
 // ---- the shaders, twice -------------------------------------------------------------------------
 
@@ -138,9 +138,9 @@ static bool hand_open(hand *h) {
                                .pQueueCreateInfos = &queue};
   check(vkCreateDevice(h->physical, &device, NULL, &h->device), "device");
   vkGetDeviceQueue(h->device, 0, 0, &h->queue);
-  VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 64};
+  VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 256};
   VkDescriptorPoolCreateInfo sets = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                     .maxSets = 16,
+                                     .maxSets = 64,
                                      .poolSizeCount = 1,
                                      .pPoolSizes = &size};
   VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
@@ -352,8 +352,8 @@ typedef struct runner {
   void *context;
 } runner;
 
-// Both in turn, in changing order; the ratio of the shortest times.
-static double compare(runner first, runner second, int rounds, const char *label, bool is_small) {
+// Both in turn, in changing order; the shortest times, of these rounds and of earlier ones.
+static void time_both(runner first, runner second, int rounds, double best[2]) {
   static double times[2][MAX_ROUNDS];
   const runner both[2] = {first, second};
   for (int k = 0; k < 2; k++) both[k].run(both[k].context);
@@ -364,38 +364,72 @@ static double compare(runner first, runner second, int rounds, const char *label
       both[who].run(both[who].context);
       times[who][i] = seconds() - start;
     }
-  double x = least(times[0], rounds), y = least(times[1], rounds);
-  double scale = is_small ? 1e6 : 1e3;
-  const char *unit = is_small ? "us" : "ms";
-  printf("| %s | %.2f %s | %.2f %s | %.2f |\n", label, x * scale, unit, y * scale, unit, y / x);
-  return y / x;
+  for (int k = 0; k < 2; k++) {
+    double found = least(times[k], rounds);
+    if (!best[k] || found < best[k]) best[k] = found;
+  }
 }
 
-static double measure(hand *h, const subject *s, uint32_t n, int rounds, const char *label) {
-  float *x = aligned_alloc(4096, n * 4ul + 4096), *y = aligned_alloc(4096, n * 4ul + 4096);
-  ours o = {0};
-  if (!x || !y) exit(3);
-  for (int k = 0; k < 2; k++) hand_buffer(h, k, n * 4ul);
+static double show_ratio(const double best[2], const char *label, bool is_small) {
+  double scale = is_small ? 1e6 : 1e3;
+  const char *unit = is_small ? "us" : "ms";
+  printf("| %s | %.2f %s | %.2f %s | %.2f |\n", label, best[0] * scale, unit, best[1] * scale, unit,
+         best[1] / best[0]);
+  return best[1] / best[0];
+}
+
+static double compare(runner first, runner second, int rounds, const char *label, bool is_small) {
+  double best[2] = {0};
+  time_both(first, second, rounds, best);
+  return show_ratio(best, label, is_small);
+}
+
+static void fill(float *const mine[2], float *const by_hand[2], uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
-    x[i] = h->mapped[0][i] = (float)(i % 1000) * 1e-3f;
-    y[i] = h->mapped[1][i] = 1;
+    mine[0][i] = by_hand[0][i] = (float)(i % 1000) * 1e-3f;
+    mine[1][i] = by_hand[1][i] = 1;
   }
+}
+
+// One pair of buffers for each, taken in one order or the other.
+static void measure_there(hand *h, const subject *s, uint32_t n, int rounds, bool is_turned,
+                          double best[2]) {
+  float *mine[2] = {0};
+  ours o = {0};
+  for (int turn = 0; turn < 2; turn++)
+    for (int k = 0; k < 2; k++) {
+      if ((turn == 0) == is_turned)
+        mine[k] = aligned_alloc(4096, n * 4ul + 4096);
+      else
+        hand_buffer(h, k, n * 4ul);
+    }
+  if (!mine[0] || !mine[1]) exit(3);
+  fill(mine, h->mapped, n);
   spv_binary code = assemble(s->spirv);
   hand_shader shader = hand_build(h, code);
   spvBinaryDestroy(code);
   hand_record(h, &shader, 0.5f, n, 1);
   ours_build(&o, s->vyre, VYRE_OPTIMIZE_DEFAULT);
-  ours_bind(&o, 0.5f, x, y, n);
-  double ratio = compare((runner){hand_run, h}, (runner){ours_run, &o}, rounds, label, n < 100000);
-  if (memcmp(y, h->mapped[1], n * 4ul)) {
+  ours_bind(&o, 0.5f, mine[0], mine[1], n);
+  time_both((runner){hand_run, h}, (runner){ours_run, &o}, rounds, best);
+  if (memcmp(mine[1], h->mapped[1], n * 4ul)) {
     fprintf(stderr, "bench_vulkan: %s gives different results\n", s->name);
     exit(1);
   }
   hand_release(h);
   ours_release(&o);
-  free(x);
-  free(y);
-  return ratio;
+  free(mine[0]);
+  free(mine[1]);
+}
+
+// Which pages memory consists of is luck, and worth a tenth of a large saxpy, either way: several
+// pairs of buffers, the best of each side.
+static double measure(hand *h, const subject *s, uint32_t n, int rounds, const char *label) {
+  double best[2] = {0};
+  int places = n < 100000 ? 1 : PLACES;
+  for (int i = 0; i < places; i++)
+    measure_there(h, s, n, (rounds + places - 1) / places, i % 2, best);
+  return show_ratio(best, label, n < 100000);
 }
 
 #define REGION(name) "region " name " grid(len(x)) { y[global_id.x] = a * y[global_id.x] + 1.0 }\n"
@@ -500,6 +534,11 @@ static bool wants(int count, char **names, const char *part) {
   return !count;
 }
 
+// Of a part that was run.
+static bool at_most(const char *what, double ratio, double bar) {
+  return !ratio || bench_at_most(what, ratio, bar, "");
+}
+
 int main(int argc, char **argv) {
   setenv("VYRE_VULKAN", "on", 1);
   if (argc > 2 && !strcmp(argv[1], "--first")) {
@@ -514,7 +553,7 @@ int main(int argc, char **argv) {
     printf("no Vulkan device: nothing to compare\n");
     return 0;
   }
-  int many = is_quick ? 201 : 2001, few = is_quick ? 5 : 21;
+  int many = is_quick ? 201 : 2001, few = is_quick ? 6 : 42;
   double small = 0, large[3] = {0}, regions[3] = {0}, first = 0;
   printf("| | by hand | vyre | ratio |\n| --- | ---: | ---: | ---: |\n");
   if (wants(count, names, "submit"))
@@ -523,16 +562,16 @@ int main(int argc, char **argv) {
   if (wants(count, names, "polynomial"))
     large[1] = measure(&h, &poly, 1u << 20, few, "polynomial of degree 64, 2^20");
   if (wants(count, names, "product"))
-    large[2] = measure(&h, &matmul, 1u << 18, is_quick ? 2 : 4, "matrix product, 512 x 512");
+    large[2] = measure(&h, &matmul, 1u << 18, is_quick ? 2 : 6, "matrix product, 512 x 512");
   if (wants(count, names, "regions")) measure_regions(&h, many, regions);
   if (wants(count, names, "first")) first = first_answers(argv[0], is_quick ? 1 : 7);
-  is_met &= bench_at_most("submit and wait, over by hand", small, 1.1, "");
-  is_met &= bench_at_most("throughput of saxpy, over by hand", large[0], 1 / 0.95, "");
-  is_met &= bench_at_most("throughput of a polynomial, over by hand", large[1], 1 / 0.95, "");
-  is_met &= bench_at_most("throughput of a matrix product, over by hand", large[2], 1 / 0.95, "");
-  is_met &= bench_at_most("three regions after the usual passes, over one", regions[2], 1.3, "");
-  is_met &= bench_at_most("three dispatches, over one", regions[0], 1.3, "");
-  is_met &= bench_at_most("three dispatches, over by hand", regions[1], 1.1, "");
-  is_met &= bench_at_most("first answer, over by hand", first, 1.15, "");
+  is_met &= at_most("submit and wait, over by hand", small, 1.1);
+  is_met &= at_most("throughput of saxpy, over by hand", large[0], 1 / 0.95);
+  is_met &= at_most("throughput of a polynomial, over by hand", large[1], 1 / 0.95);
+  is_met &= at_most("throughput of a matrix product, over by hand", large[2], 1 / 0.95);
+  is_met &= at_most("three regions after the usual passes, over one", regions[2], 1.3);
+  is_met &= at_most("three dispatches, over one", regions[0], 1.3);
+  is_met &= at_most("three dispatches, over by hand", regions[1], 1.1);
+  is_met &= at_most("first answer, over by hand", first, 1.15);
   return is_met ? 0 : 1;
 }

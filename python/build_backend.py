@@ -196,8 +196,8 @@ def record_row(name, data):
     return f"{name},sha256={digest},{len(data)}\n"
 
 
-def write_wheel(folder, files, tag):
-    """A wheel of {name: bytes}; returns its file name."""
+def write_wheel(folder, files, tag, level=None):
+    """A wheel of {name: bytes}; returns its file name. LLVM takes seconds to compress as usual."""
     name = f"vyre-{version()}-{tag}.whl"
     files = dict(files)
     files.update({k: v.encode() for k, v in info_files(tag).items()})
@@ -211,7 +211,7 @@ def write_wheel(folder, files, tag):
             mode = 0o755 if ".so" in os.path.basename(path) else 0o644
             entry.external_attr = (stat.S_IFREG | mode) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            z.writestr(entry, data)
+            z.writestr(entry, data, compresslevel=level)
     return name
 
 
@@ -225,13 +225,13 @@ def read_below(folder):
     return files
 
 
-def make_wheel(folder, build=None, is_bundled=False):
+def make_wheel(folder, build=None, is_bundled=False, level=None):
     with tempfile.TemporaryDirectory(prefix="vyre-wheel-") as work:
         package = stage(work, find_build(build), is_copied=True)
         taken = bundle(package) if is_bundled else []
         if taken:
             print("taken along:", " ".join(taken))
-        return write_wheel(folder, read_below(work), f"{TAG}-{platform_tag()}")
+        return write_wheel(folder, read_below(work), f"{TAG}-{platform_tag()}", level)
 
 
 # ---- what pip calls --------------------------------------------------------------------------------
@@ -267,12 +267,14 @@ def main():
     parser.add_argument("what", choices=["stage", "wheel"])
     parser.add_argument("folder")
     parser.add_argument("--build", help="where the library was built")
+    parser.add_argument("--level", type=int, choices=range(10), help="how hard to compress a wheel; 0: not")
     options = parser.parse_args()
     os.umask(0o022)
     if options.what == "stage":
         print(stage(options.folder, find_build(options.build), is_copied=False))
     else:
-        print(os.path.join(options.folder, make_wheel(options.folder, options.build, True)))
+        name = make_wheel(options.folder, options.build, True, options.level)
+        print(os.path.join(options.folder, name))
 
 
 if __name__ == "__main__":

@@ -17,8 +17,17 @@ FUNCTION = re.compile(r"^(?!typedef|struct|enum|union|#|//|\s|extern)([\w ]+?[ *
 ARRAY = re.compile(r"^\s*(static |const |unsigned )*\w+ \*?\w+\[[^\]]*\](\[[^\]]*\])*( = .*|, .*)?;")
 # Their first two arguments say the same the other way round, or as good as.
 SYMMETRIC = {"calloc", "strcmp", "strncmp", "memcmp", "strcasecmp"}
+# The smaller or larger of two is the same where they are equal: `a < b ? a : b`, `if (a < b) b = a;`.
+OPERAND = r"[\w.\[\]]+(?:->[\w.\[\]]+)*"
+LESSER = re.compile(rf"(?<![-+*/%)&|^<>~] )(?<![-!~\w.>\])])({OPERAND}) (<=?|>=?) ({OPERAND})"
+                    r"(?: \? (?:\1 : \3|\3 : \1)(?![\w.\[(>]| ?[-+*/%&|^?])|\) (?:\1 = \3|\3 = \1);)")
+# Said in front of two values that may stand the other way round.
+COMMUTES = re.compile(r'VYRE_OP_(ADD|MUL|AND|OR|XOR|EQ|NE)|"llvm\.[us](min|max)"')
 # What they free is nothing, where nobody waits: no test can tell.
 DESTROYS_NOTHING = re.compile(r"\bpthread_\w*_destroy\(")
+ROOM = re.compile(r"\b(?:malloc|calloc)\(")
+# A number that is not negative is the same with its sign carried on as without.
+SIGN_OF_NUMBER = re.compile(r"(?<=\d), (?:true|false)(?=\))")
 NO_CALLS = {"if", "while", "for", "switch", "sizeof", "return", "defined"}
 
 
@@ -49,16 +58,30 @@ def split_arguments(text):
 
 
 def comparisons(line, masked):
+    lesser = {m.start(2) for m in LESSER.finditer(masked)}
     for m in COMPARISON.finditer(masked):
         yield "comparison flipped", at(line, m, 1, FLIPPED[m[1]])
-        if m[1] in OFF_BY_ONE:
+        if m[1] in OFF_BY_ONE and m.start(1) not in lesser:
             yield "off by one", at(line, m, 1, OFF_BY_ONE[m[1]])
 
 
+def rooms(masked):
+    """Where numbers say how much memory there is to be: more of it is no fault."""
+    for m in ROOM.finditer(masked):
+        ends = split_arguments(masked[m.end():])
+        if ends:
+            yield range(m.end(), m.end() + ends[-1])
+
+
 def numbers(line, masked):
+    room = [at for span in rooms(masked) for at in span]
     for m in NUMBER.finditer(masked):
         if ARRAY.match(masked) and masked[m.start() - 1] == "[":
             continue # a larger array is no fault
+        if m.start() in room and not masked[:m.start()].rstrip().endswith(("-", "/", ">>")):
+            if m[1] == "1":
+                yield "constant changed", at(line, m, 1, "0")
+            continue
         before = masked[:m.start()].rstrip()
         base = 16 if m[1].startswith("0x") else 10
         new = int(m[1], base) + 1
@@ -66,7 +89,7 @@ def numbers(line, masked):
         yield kind, at(line, m, 1, f"{new:#x}" if base == 16 else str(new))
         if m[1] == "1":
             yield kind, at(line, m, 1, "0")
-    for m in re.finditer(r"\b(true|false)\b", masked):
+    for m in re.finditer(r"\b(true|false)\b", SIGN_OF_NUMBER.sub(lambda f: " " * len(f[0]), masked)):
         yield "constant changed", at(line, m, 1, "false" if m[1] == "true" else "true")
 
 
@@ -82,7 +105,8 @@ def arguments(line, masked):
             a0 = start + (ends[k - 1] + 1 if k else 0)
             a1, b1 = start + ends[k], start + ends[k + 1]
             first, second = line[a0:a1].strip(), line[a1 + 1:b1].strip()
-            if first != second:
+            before = line[start + (ends[k - 2] + 1 if k > 1 else 0):start + ends[k - 1]].strip() if k else ""
+            if first != second and not COMMUTES.fullmatch(before):
                 lead = line[a0:a0 + len(line[a0:a1]) - len(line[a0:a1].lstrip())]
                 yield "arguments swapped", line[:a0] + lead + second + ", " + first + line[b1:]
 

@@ -73,6 +73,13 @@ static inline lower_target lower_words(void) {
   return t;
 }
 
+// The one that does nothing, and with words only, where subnormal numbers are flushed, too.
+static inline lower_target lower_flushing(lower_target t) {
+  t.name = t.has_f64 ? "flushing" : "flushing words";
+  t.keeps_f32_subnormals = t.keeps_f64_subnormals = false;
+  return t;
+}
+
 // lower_everything without what makes the recipe needed.
 static inline lower_target lower_lacking(unsigned recipe) {
   lower_target t = lower_everything;
@@ -90,6 +97,7 @@ static inline lower_target lower_lacking(unsigned recipe) {
   case RECIPE_rotation: t.has_rotate = false; break;
   case RECIPE_shift: t.wraps_counts = false; break;
   case RECIPE_magnitude: t.has_integer_abs = false; break;
+  case RECIPE_subnormal: t.keeps_f32_subnormals = t.keeps_f64_subnormals = false; break;
   case RECIPE_minmax: t.has_float_minmax = t.has_integer_minmax = false; break;
   case RECIPE_conversion: t.saturates_conversion = false; break;
   case RECIPE_rounding: t.has_f32_rounding = t.has_f64_rounding = t.has_rint = false; break;

@@ -13,8 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { HUB_RANKS = 16 };
+enum { HUB_RANKS = 16, HUB_DATA = 0, HUB_ALL = 1 };
 
 typedef struct hub_message {
   struct hub_message *next;
@@ -26,7 +27,9 @@ typedef struct hub {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   uint32_t size, opened;
-  hub_message *first[HUB_RANKS][HUB_RANKS], *last[HUB_RANKS][HUB_RANKS]; // from, to
+  // By kind (messages of plans; what all ranks do), from, to.
+  hub_message *first[2][HUB_RANKS][HUB_RANKS], *last[2][HUB_RANKS][HUB_RANKS];
+  hub_message *places[HUB_RANKS][HUB_RANKS]; // what ranks say of themselves: from, to
   uint64_t sent_bytes, messages;
   int failed; // the rank that cannot go on, plus 1
   char failure[600];
@@ -35,6 +38,9 @@ typedef struct hub {
 typedef struct hub_rank {
   hub *h;
   uint32_t rank;
+  const transport_place *place;
+  const transport_message *receives; // of the set that was begun
+  uint32_t receive_count;
 } hub_rank;
 
 // Which hub, and which rank, the thread that opens it has.
@@ -46,77 +52,175 @@ static void hub_init(hub *h, uint32_t size) {
   pthread_cond_init(&h->changed, NULL);
 }
 
+static void hub_free_messages(hub_message *m) {
+  for (hub_message *next; m; m = next) {
+    next = m->next;
+    free(m);
+  }
+}
+
 static void hub_fini(hub *h) {
   for (uint32_t a = 0; a < h->size; a++)
-    for (uint32_t b = 0; b < h->size; b++)
-      for (hub_message *m = h->first[a][b], *next; m; m = next) {
-        next = m->next;
-        free(m);
-      }
+    for (uint32_t b = 0; b < h->size; b++) {
+      hub_free_messages(h->first[HUB_DATA][a][b]);
+      hub_free_messages(h->first[HUB_ALL][a][b]);
+      free(h->places[a][b]);
+    }
   pthread_mutex_destroy(&h->lock);
   pthread_cond_destroy(&h->changed);
 }
 
-static vyre_status hub_open(int32_t unused, void **state, uint32_t *rank, uint32_t *size,
-                            vyre_error *error) {
+static vyre_status hub_open(int32_t unused, const transport_place *place, void **state,
+                            uint32_t *rank, uint32_t *size, vyre_error *error) {
   (void)unused;
   hub_rank *r = malloc(sizeof *r);
   if (!r) return error_out_of_memory(error);
   *r = hub_mine;
+  r->place = place;
   *state = r;
   *rank = r->rank;
   *size = r->h->size;
   return VYRE_OK;
 }
 
-static void hub_send(hub *h, uint32_t from, uint32_t to, const void *data, size_t bytes) {
+static void hub_send(hub_rank *r, int kind, uint32_t to, const void *data, size_t bytes) {
+  hub *h = r->h;
+  uint32_t from = r->rank;
   hub_message *m = malloc(sizeof *m + bytes);
   if (!m) abort();
   m->next = NULL;
   m->bytes = bytes;
   memcpy(m->data, data, bytes);
   pthread_mutex_lock(&h->lock);
-  if (h->last[from][to])
-    h->last[from][to]->next = m;
+  if (h->last[kind][from][to])
+    h->last[kind][from][to]->next = m;
   else
-    h->first[from][to] = m;
-  h->last[from][to] = m;
+    h->first[kind][from][to] = m;
+  h->last[kind][from][to] = m;
   h->sent_bytes += bytes;
   h->messages++;
   pthread_cond_broadcast(&h->changed);
   pthread_mutex_unlock(&h->lock);
 }
 
-static vyre_status hub_receive(hub *h, uint32_t from, uint32_t to, void *data, size_t bytes,
-                               vyre_error *error) {
+// With the lock.
+static void hub_tell(hub_rank *r, uint32_t to) {
+  hub *h = r->h;
+  hub_message *m = malloc(sizeof *m + r->place->bytes);
+  if (!m) abort();
+  m->next = NULL;
+  m->bytes = r->place->bytes;
+  memcpy(m->data, r->place->own, m->bytes);
+  free(h->places[r->rank][to]);
+  h->places[r->rank][to] = m;
+  pthread_cond_broadcast(&h->changed);
+}
+
+// What others said while this rank waits; with the lock, which is given away meanwhile.
+static vyre_status hub_listen(hub_rank *r, vyre_error *error) {
+  hub *h = r->h;
+  vyre_status status = VYRE_OK;
+  for (uint32_t n = 0; n < h->size && status == VYRE_OK; n++) {
+    hub_message *m = h->places[n][r->rank];
+    if (!m) continue;
+    bool answer = false;
+    h->places[n][r->rank] = NULL;
+    pthread_mutex_unlock(&h->lock);
+    status = r->place->compare(r->place->context, n, m->data, &answer, error);
+    free(m);
+    pthread_mutex_lock(&h->lock);
+    if (status == VYRE_OK && answer) hub_tell(r, n);
+  }
+  return status;
+}
+
+enum { HUB_TELL_MS = 50 }; // ranks that wait for longer say where they are
+
+// With the lock; whether the time was over.
+static bool hub_wait(hub *h) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += HUB_TELL_MS * 1000000L;
+  until.tv_sec += until.tv_nsec / 1000000000L;
+  until.tv_nsec %= 1000000000L;
+  return pthread_cond_timedwait(&h->changed, &h->lock, &until) != 0;
+}
+
+// A message of another size: the others may know why.
+static vyre_status hub_puzzled(hub_rank *r, vyre_error *error) {
+  hub *h = r->h;
+  vyre_status status = VYRE_OK;
   pthread_mutex_lock(&h->lock);
-  while (!h->first[from][to] && !h->failed) pthread_cond_wait(&h->changed, &h->lock);
-  hub_message *m = h->first[from][to];
+  for (int turn = 0; turn < 100 && status == VYRE_OK && !h->failed; turn++) {
+    for (uint32_t n = 0; n < h->size; n++)
+      if (n != r->rank) hub_tell(r, n);
+    hub_wait(h);
+    status = hub_listen(r, error);
+  }
+  if (status == VYRE_OK && h->failed)
+    status =
+        error_set(error, VYRE_ERROR_BACKEND, "rank %d cannot go on: %s", h->failed - 1, h->failure);
+  pthread_mutex_unlock(&h->lock);
+  if (status != VYRE_OK) return status;
+  return error_set(error, VYRE_ERROR_BACKEND, "plans do not fit. Fix: report this");
+}
+
+static vyre_status hub_receive(hub_rank *r, int kind, uint32_t from, void *data, size_t bytes,
+                               vyre_error *error) {
+  hub *h = r->h;
+  uint32_t to = r->rank;
+  vyre_status status = VYRE_OK;
+  pthread_mutex_lock(&h->lock);
+  while (!h->first[kind][from][to] && !h->failed && status == VYRE_OK) {
+    if (hub_wait(h)) hub_tell(r, from);
+    status = hub_listen(r, error);
+  }
+  hub_message *m = h->first[kind][from][to];
   if (m) {
-    h->first[from][to] = m->next;
-    if (!m->next) h->last[from][to] = NULL;
+    h->first[kind][from][to] = m->next;
+    if (!m->next) h->last[kind][from][to] = NULL;
   }
   int who = h->failed;
   pthread_mutex_unlock(&h->lock);
+  if (status != VYRE_OK) {
+    free(m);
+    return status;
+  }
   if (!m)
     return error_set(error, VYRE_ERROR_BACKEND, "rank %d cannot go on: %s", who - 1, h->failure);
   bool fits = m->bytes == bytes;
   if (fits) memcpy(data, m->data, bytes);
   free(m);
   if (fits) return VYRE_OK;
-  return error_set(error, VYRE_ERROR_BACKEND, "plans do not fit. Fix: report this");
+  return hub_puzzled(r, error);
 }
 
-static vyre_status hub_exchange(void *state, const transport_message *sends, uint32_t send_count,
-                                const transport_message *receives, uint32_t receive_count,
-                                vyre_error *error) {
+static vyre_status hub_begin(void *state, const transport_message *sends, uint32_t send_count,
+                             const transport_message *receives, uint32_t receive_count,
+                             vyre_error *error) {
+  (void)error;
+  hub_rank *r = state;
+  for (uint32_t i = 0; i < send_count; i++)
+    hub_send(r, HUB_DATA, sends[i].rank, sends[i].data, sends[i].bytes);
+  r->receives = receives;
+  r->receive_count = receive_count;
+  return VYRE_OK;
+}
+
+static vyre_status hub_test(void *state, bool *is_done, vyre_error *error) {
+  (void)state;
+  (void)error;
+  *is_done = false;
+  return VYRE_OK;
+}
+
+static vyre_status hub_end(void *state, vyre_error *error) {
   hub_rank *r = state;
   vyre_status status = VYRE_OK;
-  for (uint32_t i = 0; i < send_count; i++)
-    hub_send(r->h, r->rank, sends[i].rank, sends[i].data, sends[i].bytes);
-  for (uint32_t i = 0; i < receive_count && status == VYRE_OK; i++)
-    status =
-        hub_receive(r->h, receives[i].rank, r->rank, receives[i].data, receives[i].bytes, error);
+  for (uint32_t i = 0; i < r->receive_count && status == VYRE_OK; i++)
+    status = hub_receive(r, HUB_DATA, r->receives[i].rank, r->receives[i].data,
+                         r->receives[i].bytes, error);
+  r->receive_count = 0;
   return status;
 }
 
@@ -124,9 +228,9 @@ static vyre_status hub_gather(void *state, const void *own, size_t bytes, void *
                               vyre_error *error) {
   hub_rank *r = state;
   vyre_status status = VYRE_OK;
-  for (uint32_t n = 0; n < r->h->size; n++) hub_send(r->h, r->rank, n, own, bytes);
+  for (uint32_t n = 0; n < r->h->size; n++) hub_send(r, HUB_ALL, n, own, bytes);
   for (uint32_t n = 0; n < r->h->size && status == VYRE_OK; n++)
-    status = hub_receive(r->h, n, r->rank, (char *)all + n * bytes, bytes, error);
+    status = hub_receive(r, HUB_ALL, n, (char *)all + n * bytes, bytes, error);
   return status;
 }
 
@@ -182,7 +286,9 @@ static void hub_close(void *state) {
 static const cluster_transport hub_transport = {
     .version = TRANSPORT_VERSION,
     .open = hub_open,
-    .exchange = hub_exchange,
+    .begin = hub_begin,
+    .test = hub_test,
+    .end = hub_end,
     .gather = hub_gather,
     .combine = hub_combine,
     .fail = hub_fail,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "kernels/ahead.h"
 #include "kernels/blas.h"
 #include "kernels/opencl.h"
 #include "kernels/roof.h"
@@ -38,6 +39,8 @@ const peer_info bench_peers[PEERS] = {
     [POCL_FAST] = {"PoCL fast", CLASS_FAST},
     [INTEL] = {"Intel", CLASS_EXACT},
     [INTEL_FAST] = {"Intel fast", CLASS_FAST},
+    [HALIDE] = {"Halide", CLASS_EXACT},
+    [HALIDE_FAST] = {"Halide fast", CLASS_FAST},
     [OPENBLAS] = {"OpenBLAS", CLASS_FAST},
     [MKL] = {"MKL", CLASS_FAST},
     [STREAM] = {"stream", CLASS_ROOF},
@@ -49,6 +52,7 @@ static struct {
   run_options options;
   cl_driver *pocl, *intel;
   blas *openblas, *mkl;
+  ahead halide;
 } here;
 
 typedef struct run {
@@ -99,6 +103,7 @@ void run_begin(phase at, const run_options *options) {
   here.intel = cl_driver_open("Intel");
   here.openblas = blas_open_openblas();
   here.mkl = blas_open_mkl(options->peers_folder);
+  here.halide = ahead_open(options->peers_folder, "libhalide_kernels.so");
 }
 
 cl_driver *run_pocl(void) {
@@ -111,6 +116,7 @@ void run_describe(void) {
   printf("Intel's OpenCL %s; ",
          here.intel ? cl_driver_version(here.intel) : "is missing (make peers)");
   printf("OpenBLAS %s; ", here.openblas ? blas_version(here.openblas) : "is missing");
+  printf("Halide %s; ", here.halide.library ? "is there" : "is missing (make peers)");
   printf("MKL %s\n", here.mkl ? blas_version(here.mkl) : "is missing (make peers)");
 }
 
@@ -285,6 +291,10 @@ static void open_cl(run *r, peer p, cl_driver *driver, const char *options) {
   r->cl[p] = made;
 }
 
+static native_kernel halide_of(const run *r, peer p) {
+  return ahead_find(here.halide, r->k->native, p == HALIDE_FAST, here.at == PHASE_ALL);
+}
+
 static bool open_peer(run *r, peer p) {
   bool is_fast = p == VYRE_FAST || bench_peers[p].class == CLASS_FAST;
   if (is_fast && kernel_is_integer(r->k)) return false;
@@ -301,6 +311,8 @@ static bool open_peer(run *r, peer p) {
   case POCL_FAST: open_cl(r, p, here.pocl, "-cl-fast-relaxed-math"); return r->cl[p] != NULL;
   case INTEL: open_cl(r, p, here.intel, ""); return r->cl[p] != NULL;
   case INTEL_FAST: open_cl(r, p, here.intel, "-cl-fast-relaxed-math"); return r->cl[p] != NULL;
+  case HALIDE:
+  case HALIDE_FAST: return halide_of(r, p) != NULL;
   case OPENBLAS: return blas_has(here.openblas, r->k);
   case MKL: return blas_has(here.mkl, r->k);
   case STREAM: return r->k->roof != ROOF_NONE;
@@ -328,6 +340,8 @@ static bool run_peer(const run *r, peer p) {
     dispatch(r, r->vyre[p]);
   else if (r->cl[p])
     return cl_peer_run(r->cl[p]);
+  else if (p == HALIDE || p == HALIDE_FAST)
+    halide_of(r, p)(r->buffers, r->k->sizes, r->k->scalars);
   else if (p == OPENBLAS)
     blas_run(here.openblas, r->k, r->buffers);
   else if (p == MKL)

@@ -27,6 +27,8 @@ typedef enum peer {
   POCL_FAST, // -cl-fast-relaxed-math
   INTEL,
   INTEL_FAST,
+  HALIDE, // strict floats
+  HALIDE_FAST,
   OPENBLAS,
   MKL,
   STREAM,    // what the memory gives, for kernels that have a roof

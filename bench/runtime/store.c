@@ -25,8 +25,8 @@ static void append_dispatches(store *s, uint64_t dispatches) {
     for (uint32_t i = 0; i < BATCH; i++) ns[i] = 1000 + (done + i) % 977;
     for (uint32_t i = 0; i < OPS; i++) {
       uint32_t each = BATCH / OPS;
-      regions[i] =
-          (store_region){"cpu", prints[i], names[i], {each, each * 1000, 1976, each * 64, 0, 0}};
+      regions[i] = (store_region){
+          "cpu", prints[i], names[i], {each, each * 1000, 1976, each * 64, 0, 0}, each};
       latencies[i] =
           (store_latency){"cpu", names[i], prints[i], 12, "", "cpu full", "b", ns + i * each, each};
     }

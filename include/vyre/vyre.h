@@ -302,6 +302,7 @@ typedef struct vyre_source_entry {
   uint32_t line;         /* in the file that holds it */
   uint32_t workgroup[3]; /* that it requires; zeros where not stated */
   uint32_t hint[3];      /* that it is most used with; likewise */
+  const char *vector;    /* that it mostly computes with: "float4"; NULL where not stated */
   uint32_t arg_count;
   const vyre_source_arg *args;
 } vyre_source_entry;

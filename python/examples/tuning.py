@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A matrix product whose blocks are tuned on this machine, with this data."""
+"""A matrix product, of which it is tuned on this machine how many steps of a sum are written out."""
 import numpy
 
 import vyre
 
-ROWS = vyre.Tunable("ROWS", 1, 2, 4, 8)
+STEPS = vyre.Tunable("STEPS", 1, 2, 4, 8)
 
 
 @vyre.jit
 def product(a: vyre.f32[:, :], b: vyre.f32[:, :], c: vyre.f32[:, :]):
     n, m = c.shape
     depth = a.shape[1]
-    for block, x in vyre.parallel((n + ROWS - 1) // ROWS, m):
-        sums = vyre.local(vyre.f32, ROWS)
-        for k in range(depth):
-            t = b[k, x]
-            for r in range(ROWS):
-                sums[r] += a[block * ROWS + r, k] * t
-        for r in range(ROWS):
-            c[block * ROWS + r, x] = sums[r]
+    for y, x in vyre.parallel(n, m):
+        total = 0.0
+        for block in range(depth // STEPS):
+            for step in range(STEPS):
+                k = block * STEPS + step
+                total += a[y, k] * b[k, x]
+        for k in range(depth // STEPS * STEPS, depth):
+            total += a[y, k] * b[k, x]
+        c[y, x] = total
 
 
 def main(n=256):

@@ -4,7 +4,6 @@
 #include "buffer.h"
 #include "dlpack.h"
 #include "errors.h"
-#include "numpy.h"
 
 #include <string.h>
 
@@ -76,23 +75,6 @@ static void set_shape(memory *m, int ndim, const Py_ssize_t *shape) {
     if (i < MEMORY_AXES) m->shape[i] = shape[i];
     m->count *= (size_t)shape[i];
   }
-}
-
-// ---- numpy --------------------------------------------------------------------------------------
-
-bool memory_get_fast(PyObject *object, const memory_want *want, memory *m) {
-  const numpy_array *a = numpy_get(object);
-  if (!a || numpy_type(a) != want->type || (want->ndim && a->nd != want->ndim)) return false;
-  int needed = NUMPY_CONTIGUOUS | NUMPY_ALIGNED | (want->access & VYRE_WRITE ? NUMPY_WRITEABLE : 0);
-  if ((a->flags & needed) != needed) return false;
-  m->data = a->data;
-  m->handle = NULL;
-  size_t count = 1;
-  for (int i = 0; i < a->nd; i++) count *= (size_t)a->dimensions[i];
-  m->count = count;
-  for (int i = 0; i < a->nd && i < MEMORY_AXES; i++) m->shape[i] = a->dimensions[i];
-  m->ndim = a->nd;
-  return true;
 }
 
 // ---- the buffer protocol ------------------------------------------------------------------------

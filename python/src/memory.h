@@ -8,6 +8,7 @@
 #define VYRE_PYTHON_MEMORY_H
 
 #include "limited.h"
+#include "numpy.h"
 
 #include <vyre/vyre.h>
 
@@ -41,6 +42,20 @@ void memory_release(memory *m);
 
 /* The memory of an array of numpy, when that is what it is and it fits; false otherwise, without
  * an exception: memory_get tells why, or finds another way. Nothing has to be given back. */
-bool memory_get_fast(PyObject *object, const memory_want *want, memory *out);
+static inline bool memory_get_fast(PyObject *object, const memory_want *want, memory *m) {
+  const numpy_array *a = numpy_get(object);
+  if (!a || numpy_type(a) != want->type || (want->ndim && a->nd != want->ndim)) return false;
+  int needed = NUMPY_CONTIGUOUS | NUMPY_ALIGNED | (want->access & VYRE_WRITE ? NUMPY_WRITEABLE : 0);
+  if ((a->flags & needed) != needed) return false;
+  m->data = a->data;
+  m->handle = NULL;
+  m->ndim = a->nd;
+  m->count = 1;
+  for (int i = 0; i < a->nd; i++) {
+    m->count *= (size_t)a->dimensions[i];
+    if (i < MEMORY_AXES) m->shape[i] = a->dimensions[i];
+  }
+  return true;
+}
 
 #endif

@@ -60,6 +60,21 @@ def gcd(a, b):
     return a
 
 
+@vyre.jit
+def one_of_the_sides(x: vyre.i32[:], y: vyre.i32[:], z: vyre.f32[:], out: vyre.i32[:], real: vyre.f32[:]):
+    for i in vyre.parallel(len(x)):
+        t = x[i] and y[i]
+        t += (x[i] or y[i]) * 3 + (x[i] and 0 or y[i] and 7)
+        t += (x[i] > 2 and y[i]) + (y[i] or x[i] > 2)
+        if x[i] and y[i] or not (x[i] or y[i]):
+            t += 1000
+        while t and t > 900:
+            t -= 100
+        t += 5 if x[i] and t else 6
+        out[i] = t
+        real[i] = z[i] and z[i] + 1 or 0.5
+
+
 SCALE = 3
 WEIGHTS = (1, 2, 4)
 
@@ -157,6 +172,13 @@ class SameAsPython(unittest.TestCase):
     def test_whole_numbers(self):
         values = [0, 1, -1, 5, -5, 12345, -12345, 77, 3, -3, 100, 1000, -999]
         self.compare(whole_numbers, lambda: (array.array("i", values), array.array("i", [0] * 13)))
+
+    def test_and_and_or_give_one_of_their_sides(self):
+        x, y = [0, 0, 4, -3, 7, 1, 2], [0, 5, 0, 2, -9, 1000, 6]
+        z = [0.0, 1.0, -1.0, 2.5, 0.0, -0.5, 3.0]
+        self.compare(one_of_the_sides, lambda: (
+            array.array("i", x), array.array("i", y), array.array("f", z), array.array("i", [0] * 7),
+            array.array("f", [0] * 7)))
 
     def test_control(self):
         values = [3, -1, 4, 1, -5, 9, 77, 5]

@@ -197,22 +197,29 @@ class Submitted(unittest.TestCase):
 
 class Threads(unittest.TestCase):
     def test_the_interpreter_is_free_meanwhile(self):
-        k, n, y = spin(0.3)
-        count, going = 0, True
+        k = vyre.kernel(FOREVER)
+        ticks, is_over = 0, False
 
         def tick():
-            nonlocal count
-            while going:
-                count += 1
+            nonlocal ticks
+            while not k.runtime._in_flight and not is_over:
                 time.sleep(0.001)
+            while ticks < 20 and not is_over:
+                time.sleep(0.001)
+                ticks += 1
+            if not is_over:
+                os.kill(os.getpid(), signal.SIGINT)
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         thread = threading.Thread(target=tick)
         thread.start()
-        before = count
-        k(n, y)
-        ticks = count - before
-        going = False
-        thread.join()
-        self.assertGreater(ticks, 20)
+        try:
+            with self.assertRaises(KeyboardInterrupt):  # not by the limit
+                k(array.array("I", [0]), timeout=100)
+        finally:
+            is_over = True
+            thread.join()
+            signal.signal(signal.SIGINT, before)
+        self.assertEqual(ticks, 20)
 
     def test_many(self):
         k = vyre.kernel(SAXPY)
@@ -265,8 +272,8 @@ class Signals(unittest.TestCase):
     def test_a_call(self):
         output = self.interrupted("""
 k = vyre.kernel(FOREVER)
-print('now', flush=True)
 try:
+    print('now', flush=True)
     k(array.array('I', [0] * 1000))
 except KeyboardInterrupt:
     print('interrupted')
@@ -283,8 +290,8 @@ k = vyre.kernel('program p(n: u32)\\nbuffer y: u32[] readwrite\\nregion main gri
 for n in range(7):
     for _ in range(100):
         k(n, array.array('I', [0]))
-print('now', flush=True)
 try:
+    print('now', flush=True)
     k(7, array.array('I', [0]))
 except KeyboardInterrupt:
     print('interrupted')

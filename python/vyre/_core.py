@@ -130,6 +130,10 @@ class Buffer(_vyre.Buffer):
         """The type of its elements."""
         return TYPES[self.type]
 
+    def _repr_html_(self):
+        extents = " x ".join(map(str, self.shape))
+        return f"<b>vyre.Buffer</b> <code>{self.type}</code> {extents}"
+
     @property
     def ndim(self):
         return len(self.shape)

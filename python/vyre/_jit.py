@@ -23,6 +23,13 @@ def _clean(name):
         if not name.isascii() else name + "_"
 
 
+def _extent(text):
+    """A grid has no type: of `i32(len(x))` the length does. One that i32 does not hold is refused when the
+    array is bound."""
+    is_length = text.startswith("i32(len(") and text.endswith("))") and text.count("(") == 2
+    return text[len("i32("):-1] if is_length else text
+
+
 class Parameter:
     """An argument of a kernel: a scalar or an array."""
 
@@ -116,7 +123,7 @@ class Walk(Translator):
         self.declare_top()
 
     def end(self, name, extents, workgroup):
-        grid = ", ".join(reversed(extents))
+        grid = ", ".join(_extent(e) for e in reversed(extents))
         group = f" workgroup({', '.join(reversed(workgroup))})" if workgroup else ""
         self.regions.append("\n".join([f"region {name} grid({grid}){group} {{", *self.shared_lines,
                                        *self.lines, "}"]))

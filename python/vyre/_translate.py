@@ -339,10 +339,28 @@ class Translator:
         return result
 
     def value_BoolOp(self, node):
-        sign = "&&" if isinstance(node.op, ast.And) else "||"
-        first = self.rules.truth(self.number(node.values[0]))
-        rest = [self.rules.truth(self.without_effects(n, self.number)) for n in node.values[1:]]
-        return Value("(" + f" {sign} ".join(x.text for x in [first, *rest]) + ")", "bool")
+        """As in Python one of the operands; of bools that is a bool."""
+        is_and = isinstance(node.op, ast.And)
+        values = [self.number(node.values[0]),
+                  *(self.without_effects(n, self.number) for n in node.values[1:])]
+        if all(isinstance(x, Value) and x.type == "bool" for x in values):
+            return self.joined(is_and, values)
+        result = values[-1]
+        for x in reversed(values[:-1]):
+            result = self.rules.choose(x, result, x) if is_and else self.rules.choose(x, x, result)
+        return result
+
+    def joined(self, is_and, values):
+        sign = " && " if is_and else " || "
+        return Value("(" + sign.join(self.rules.truth(x).text for x in values) + ")", "bool")
+
+    def test(self, node):
+        """A bool, where nothing else of the expression is asked for."""
+        if not isinstance(node, ast.BoolOp):
+            return self.rules.truth(self.number(node))
+        values = [self.test(node.values[0]),
+                  *(self.without_effects(n, self.test) for n in node.values[1:])]
+        return self.joined(isinstance(node.op, ast.And), values)
 
     def value_Compare(self, node):
         texts, left = [], self.number(node.left)
@@ -356,7 +374,7 @@ class Translator:
         return Value(texts[0] if len(texts) == 1 else "(" + " && ".join(texts) + ")", "bool")
 
     def value_IfExp(self, node):
-        condition = self.number(node.test)
+        condition = self.test(node.test)
         a = self.without_effects(node.body, self.number)
         b = self.without_effects(node.orelse, self.number)
         return self.rules.choose(condition, a, b)
@@ -735,13 +753,11 @@ class Translator:
         self.depth -= 1
 
     def do_If(self, node):
-        condition = self.number(node.test)
-        if isinstance(condition, Number) or condition.text in ("true", "false"):
-            # Decided while translating, as with a constant of the module.
-            taken = condition.value if isinstance(condition, Number) else condition.text == "true"
-            self.statements(node.body if taken else node.orelse)
+        condition = self.test(node.test)
+        if condition.text in ("true", "false"):  # decided while translating: a constant of the module
+            self.statements(node.body if condition.text == "true" else node.orelse)
             return
-        self.emit(f"if {self.rules.truth(condition).text} {{")
+        self.emit(f"if {condition.text} {{")
         self.block(node.body)
         if node.orelse:
             self.emit("} else {")
@@ -752,7 +768,7 @@ class Translator:
         if node.orelse:
             raise Mistake("while ... else is not part of kernels. Fix: use a variable")
         self.depth += 1
-        lines, condition = self.captured(lambda: self.rules.truth(self.number(node.test)))
+        lines, condition = self.captured(lambda: self.test(node.test))
         self.depth -= 1
         if lines:
             self.emit("while {")

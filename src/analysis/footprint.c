@@ -526,35 +526,52 @@ static void place_ids(run *x, const footprint_box *box) {
   }
 }
 
-bool footprint_find(const footprint_region *r, const footprint_launch *launch,
-                    const footprint_box *box, footprint *out) {
+// One box, in arrays of a run that may have been used before. Values are written before they are
+// read, those of variables apart.
+static void find_box(run *x, size_t count, const footprint_box *box, footprint *out) {
   for (int k = 0; k < 3; k++)
-    if (box->first[k] >= box->end[k]) return true;
-  size_t count = r->region->body.end - r->region->body.first + 1u;
-  run x = {.r = r, .l = launch, .out = out};
-  x.at = calloc(count, sizeof *x.at);
-  x.space.first = calloc(DIM_FRESH + count, sizeof *x.space.first);
-  x.space.last = calloc(DIM_FRESH + count, sizeof *x.space.last);
-  x.out_of_memory = !x.at || !x.space.first || !x.space.last;
-  if (!x.out_of_memory) place_ids(&x, box);
-  if (r->has_variables && !x.out_of_memory) {
+    if (box->first[k] >= box->end[k]) return;
+  x->out = out;
+  x->round = 0;
+  memset(x->space.first, 0, (DIM_FRESH + count) * sizeof *x->space.first);
+  memset(x->space.last, 0, (DIM_FRESH + count) * sizeof *x->space.last);
+  place_ids(x, box);
+  if (x->r->has_variables) {
+    memset(x->at, 0, count * sizeof *x->at);
     do {
-      run_body(&x, false);
-      x.round++;
-    } while (x.changed && !x.out_of_memory);
+      run_body(x, false);
+      x->round++;
+    } while (x->changed && !x->out_of_memory);
   }
-  if (!x.out_of_memory) run_body(&x, true);
-  for (uint32_t b = 0; b < r->p->buffer_count; b++) {
+  if (!x->out_of_memory) run_body(x, true);
+  for (uint32_t b = 0; b < x->r->p->buffer_count; b++) {
     intervals_order(&out[b].reads);
     intervals_order(&out[b].writes);
     intervals_order(&out[b].atomics);
   }
+}
+
+bool footprint_find_each(const footprint_region *r, const footprint_launch *launch,
+                         const footprint_box *boxes, uint32_t box_count, footprint *out) {
+  size_t count = r->region->body.end - r->region->body.first + 1u;
+  run x = {.r = r, .l = launch};
+  x.at = calloc(count, sizeof *x.at);
+  x.space.first = malloc((DIM_FRESH + count) * sizeof *x.space.first);
+  x.space.last = malloc((DIM_FRESH + count) * sizeof *x.space.last);
+  x.out_of_memory = !x.at || !x.space.first || !x.space.last;
+  for (uint32_t n = 0; n < box_count && !x.out_of_memory; n++)
+    find_box(&x, count, &boxes[n], &out[(size_t)n * r->p->buffer_count]);
   free(x.at);
   free(x.space.first);
   free(x.space.last);
   vec_free(&x.undone);
   vec_free(&x.blocks);
   return !x.out_of_memory;
+}
+
+bool footprint_find(const footprint_region *r, const footprint_launch *launch,
+                    const footprint_box *box, footprint *out) {
+  return footprint_find_each(r, launch, box, 1, out);
 }
 
 void footprints_fini(footprint *out, uint32_t buffer_count) {

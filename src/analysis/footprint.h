@@ -37,6 +37,9 @@ typedef struct footprint {
 // Adds to `out`, one per buffer of the program. False when out of memory.
 bool footprint_find(const footprint_region *r, const footprint_launch *launch,
                     const footprint_box *box, footprint *out);
+// Of several boxes, for each of them one per buffer.
+bool footprint_find_each(const footprint_region *r, const footprint_launch *launch,
+                         const footprint_box *boxes, uint32_t box_count, footprint *out);
 void footprints_fini(footprint *out, uint32_t buffer_count);
 
 // The extents that boxes are cut from.

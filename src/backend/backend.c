@@ -164,7 +164,11 @@ bool backend_device(const char *id, vyre_device *out) {
   return true;
 }
 
-uint32_t backend_device_ids(const char *id, const char **out, uint32_t capacity,
+static bool is_wanted(const backend *b, const vyre_device *device, bool only_offered) {
+  return !device->unusable[0] && (!only_offered || !b->is_offered || b->is_offered(device));
+}
+
+uint32_t backend_device_ids(const char *id, bool only_offered, const char **out, uint32_t capacity,
                             vyre_error *error) {
   const backend *b = backend_find(id);
   vyre_device devices[NUMBERED_MOST];
@@ -175,11 +179,17 @@ uint32_t backend_device_ids(const char *id, const char **out, uint32_t capacity,
   if (first == count)
     error_set(error, VYRE_ERROR_UNSUPPORTED,
               "backend `%s` has no device that can be used. Fix: see `vyre devices %s`", id, id);
-  if (first < count && capacity) out[found++] = b->id;
-  for (uint32_t i = first + 1; i < count && b->has_devices && !b->base && found < capacity; i++) {
-    const backend *further = devices[i].unusable[0] ? NULL : numbered_find(b, i + 1);
-    if (further) out[found++] = further->id;
+  for (uint32_t i = first; i < count && found < capacity; i++) {
+    bool is_own = i == first || (b->has_devices && !b->base);
+    if (!is_own || !is_wanted(b, &devices[i], only_offered)) continue;
+    const backend *one = i == first ? b : numbered_find(b, i + 1);
+    if (one) out[found++] = one->id;
   }
+  if (first < count && !found)
+    error_set(error, VYRE_ERROR_UNSUPPORTED,
+              "no device of `%s` is used without being named. Fix: name it, as with --backend %s, "
+              "or see docs/BACKENDS.md",
+              id, id);
   return found;
 }
 

@@ -44,6 +44,9 @@ typedef struct backend {
   vyre_status (*probe)(const struct backend *self, vyre_device *devices, uint32_t capacity,
                        uint32_t *count, vyre_error *error);
 
+  // Whether one of these devices may be chosen without being named; NULL: every one may. Any thread.
+  bool (*is_offered)(const vyre_device *device);
+
   // Whether the backend's compiler can be loaded, by loading it; NULL where the probe knows. For
   // those who have the time, such as `vyre devices`. Any thread.
   vyre_status (*check)(vyre_error *error);
@@ -103,8 +106,10 @@ bool backend_is_of(const char *id, const char *driver);
 // all where none can. False where there is no device.
 bool backend_device(const char *id, vyre_device *out);
 // The ids of the backend's devices that can be used, its own for the first: as many as there are,
-// up to `capacity`. They live as long as the process. Where there are none, the error says why.
-uint32_t backend_device_ids(const char *id, const char **out, uint32_t capacity, vyre_error *error);
+// up to `capacity`; those that are offered only, or also those that have to be named. They live as
+// long as the process. Where there are none, the error says why.
+uint32_t backend_device_ids(const char *id, bool only_offered, const char **out, uint32_t capacity,
+                            vyre_error *error);
 // The error for an id that no backend has.
 vyre_status backend_unknown(const char *id, vyre_error *error);
 

@@ -26,6 +26,7 @@ struct vyre_buffer {
   unsigned generation;   // see base/fork.h
   bool is_mapped;        // pages are there when they are touched
   struct layout *layout; // in a cluster: which bytes each rank has
+  uint32_t number;       // there: the same on every rank
 };
 
 bool resident_init(vyre_buffer *r, size_t size_bytes); // zeroed; false: out of memory

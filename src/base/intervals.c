@@ -9,8 +9,10 @@ void intervals_free(intervals *s) {
 
 bool intervals_push(intervals *s, uint64_t lo, uint64_t hi) {
   if (lo >= hi) return true;
-  if (s->count && s->at[s->count - 1].hi == lo) { // the usual case: one after the other
-    s->at[s->count - 1].hi = hi;
+  interval *last = s->count ? &s->at[s->count - 1] : NULL;
+  if (last && lo <= last->hi && hi >= last->lo) { // the usual case: one after the other, or again
+    if (lo < last->lo) last->lo = lo;
+    if (hi > last->hi) last->hi = hi;
     return true;
   }
   return vec_push(s, (interval){lo, hi});
@@ -21,11 +23,25 @@ static int by_start(const void *a, const void *b) {
   return x->lo < y->lo ? -1 : x->lo > y->lo;
 }
 
+enum { FEW = 16 };
+
+static void order_few(intervals *s) {
+  for (size_t i = 1; i < s->count; i++) {
+    interval moved = s->at[i];
+    size_t k = i;
+    for (; k && s->at[k - 1].lo > moved.lo; k--) s->at[k] = s->at[k - 1];
+    s->at[k] = moved;
+  }
+}
+
 void intervals_order(intervals *s) {
   bool is_ordered = true;
   for (size_t i = 1; i < s->count && is_ordered; i++) is_ordered = s->at[i - 1].hi < s->at[i].lo;
   if (is_ordered) return;
-  qsort(s->at, s->count, sizeof *s->at, by_start);
+  if (s->count > FEW)
+    qsort(s->at, s->count, sizeof *s->at, by_start);
+  else
+    order_few(s);
   size_t kept = 0;
   for (size_t i = 1; i < s->count; i++) {
     if (s->at[i].lo > s->at[kept].hi)

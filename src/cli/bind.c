@@ -238,6 +238,10 @@ static vyre_status check_params(const bindings *b, vyre_error *error) {
   for (uint32_t i = 0; i < b->param_count; i++) {
     vyre_param_info info = vyre_program_param(b->program, i);
     bool is_float = info.type == VYRE_F16 || info.type == VYRE_F32 || info.type == VYRE_F64;
+    if (!b->param_given[i] && !strcmp(info.name, "grid_x"))
+      return error_set(error, VYRE_ERROR_BINDING,
+                       "it is not said how many invocations there are (parameter `grid_x`). Fix: "
+                       "add an option such as `--grid 1024`");
     if (!b->param_given[i])
       return error_set(error, VYRE_ERROR_BINDING,
                        "parameter `%s` (%s) is not given. Fix: add a word such as `%s=%s`",

@@ -113,7 +113,10 @@ static int explain(explaining *e) {
   if (e->json) cli_json(e->json);
   bool is_known = e->found_any || e->lines.count;
   if (!is_known && !e->json)
-    fprintf(stderr, "vyre: note: nothing was measured or decided for `%s` yet\n", e->op);
+    fprintf(stderr,
+            "vyre: note: nothing was measured or decided for `%s` yet. Fix: run it with `vyre run "
+            "FILE --repeat 100 --explain`; `vyre profile show` lists what is known\n",
+            e->op);
   store_close(e->store);
   route_table_free(e->routes);
   free(e->routes_path);

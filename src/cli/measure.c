@@ -83,8 +83,10 @@ uint32_t measure_ids(const measure *m, bool with_others, const char **out) {
        i++) {
     const char *id = vyre_backend_name(i);
     if (!with_others && !backend_is_contender(id)) continue;
-    uint32_t found = backend_device_ids(id, out + count, MEASURE_BACKENDS - count, NULL);
-    if (!found) out[count++] = id; // it says itself why it cannot be used
+    uint32_t found =
+        backend_device_ids(id, !with_others, out + count, MEASURE_BACKENDS - count, NULL);
+    // It says itself why it cannot be used; but one that has to be named was not.
+    if (!found && !backend_device_ids(id, false, &(const char *){NULL}, 1, NULL)) out[count++] = id;
     count += found;
   }
   return count;

@@ -213,7 +213,7 @@ static vyre_status read_elements(const header *h, char *bytes, size_t size) {
 static vyre_status decode(header *h, char *bytes, size_t size) {
   const unsigned char *u = (const unsigned char *)bytes;
   if (size < MAGIC_BYTES || memcmp(bytes, magic, MAGIC_BYTES) != 0)
-    return refuse(h, "is no .npy file", "write it with numpy.save");
+    return refuse(h, "is no .npy file", "write it with numpy.save, or name a .csv or .png file");
   if (size < MAGIC_BYTES + 2) return malformed(h, "the file ends in it");
   int version = u[6];
   if (version < 1 || version > 3 || u[7] != 0)

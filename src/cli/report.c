@@ -65,7 +65,10 @@ static int run(cli *c, int argc, char **argv) {
                        "nothing was measured of `%s`. Fix: run it some times, or see the ops in "
                        "`vyre profile show`",
                        o.only);
-  if (status == VYRE_OK && o.measures) d.machine_bytes_per_ns = report_measure_memory();
+  if (status == VYRE_OK && o.measures) {
+    d.machine_bytes_per_ns = report_measure_memory();
+    d.machine_operations_per_ns = report_measure_operations();
+  }
   if (status == VYRE_OK) status = write_page(&o, &d, &error);
   size_t programs = d.programs.count;
   report_data_fini(&d);
@@ -86,14 +89,14 @@ const command report_command = {
     "program\n"
     "where its time goes, its time by size on each backend and where the fastest changes, how\n"
     "samples lie apart, decisions over time, what runs and why, and what would change it; for the\n"
-    "machine the bytes that regions move against what memory gives, and how searches went. "
-    "Figures\n"
+    "machine the operations and bytes of regions against what it computes and what memory gives,\n"
+    "and how searches went. Figures\n"
     "are those of `vyre profile show`, of this machine, and are in the page as JSON too. OP: only\n"
     "programs of that name.\n"
     "\n"
     "options:\n"
     "  -o, --output FILE.html   where the page goes; - is standard output\n"
-    "      --no-measure         do not measure what memory gives (a third of a second)\n"
+    "      --no-measure         do not measure the machine (half a second)\n"
     "\n"
     "examples:\n"
     "  vyre report -o report.html\n"

@@ -378,7 +378,10 @@ static int by_speed(const void *x, const void *y) {
 }
 
 static const char *label_speed(double bytes_per_ns, char *out) {
-  format_text(out, SHOW_TEXT, bytes_per_ns < 10 ? "%.1f GB/s" : "%.0f GB/s", bytes_per_ns);
+  const char *form = bytes_per_ns < 0.1  ? "%.2g GB/s"
+                     : bytes_per_ns < 10 ? "%.1f GB/s"
+                                         : "%.0f GB/s";
+  format_text(out, SHOW_TEXT, form, bytes_per_ns);
   return out;
 }
 

@@ -13,6 +13,7 @@ void report_chart_regions(strbuf *out, const report_program *p);
 void report_chart_sizes(strbuf *out, const report_program *p);
 void report_chart_spread(strbuf *out, const report_program *p);
 void report_chart_decisions(strbuf *out, const report_program *p, int64_t now);
+void report_chart_roofline(strbuf *out, const report_data *d);
 void report_chart_bandwidth(strbuf *out, const report_data *d);
 void report_chart_search(strbuf *out, const report_search *s);
 

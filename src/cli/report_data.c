@@ -65,12 +65,26 @@ static vyre_status take_regions(gathering *g, vyre_error *error) {
       const char *space = strchr(all[k].region, ' ');
       if (!space || strncmp(all[k].region, p->print, (size_t)(space - all[k].region))) continue;
       const char *name = arena_copy_string(&d->memory, space + 1, strlen(space + 1));
-      if (name) p->regions[p->region_count++] = (report_region){name, all[k].record};
+      if (name)
+        p->regions[p->region_count++] = (report_region){.name = name, .record = all[k].record};
     }
   }
   free(all);
   hints_free(h);
   return status;
+}
+
+// A store of an earlier version that cannot be written has none: no operations are known then.
+static void take_efforts(gathering *g, report_program *p) {
+  uint8_t print[HASH_BYTES];
+  store_effort_row *rows;
+  uint32_t count;
+  if (!explain_read_print(p->print, print) ||
+      store_load_efforts(g->store, print, &g->data->memory, &rows, &count, NULL) != VYRE_OK)
+    return;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < p->region_count; k++)
+      if (!strcmp(rows[i].region, p->regions[k].name)) p->regions[k].effort = rows[i];
 }
 
 static vyre_status load_rows(gathering *g, report_program *p, vyre_error *error) {
@@ -148,6 +162,8 @@ vyre_status report_gather(report_data *d, const char *only, const note_sink *not
   for (size_t i = 0; i < d->programs.count && status == VYRE_OK; i++)
     status = load_rows(&g, &d->programs.at[i], error);
   if (status == VYRE_OK) status = take_regions(&g, error);
+  for (size_t i = 0; i < d->programs.count && status == VYRE_OK; i++)
+    take_efforts(&g, &d->programs.at[i]);
   if (d->programs.count) qsort(d->programs.at, d->programs.count, sizeof *d->programs.at, by_time);
   take_searches(&g);
   store_close(g.store);
@@ -205,4 +221,39 @@ double report_measure_memory(void) {
     free(work[i].to);
   }
   return all;
+}
+
+// ---- what it computes ---------------------------------------------------------------------------
+
+// Eight sums for each invocation, so that one need not wait for another's end.
+#define SUM(n)      "    s" #n " = fma(s" #n ", 0.5, a)\n"
+#define VARIABLE(n) "  var s" #n ": f32 = a + " #n ".0\n"
+enum { SUMS = 8, TURNS = 4096, INVOCATIONS = 1 << 14, RUNS = 6 };
+
+static const char busy[] =
+    "program busy()\nbuffer y: f32[] write\nregion all grid(len(y)) {\n"
+    "  let a = f32(global_id.x)\n" VARIABLE(0) VARIABLE(1) VARIABLE(2) VARIABLE(3) VARIABLE(4)
+        VARIABLE(5) VARIABLE(6) VARIABLE(7) "  for k in 0..4096u32 {\n" SUM(0) SUM(1) SUM(2) SUM(3)
+            SUM(4) SUM(5) SUM(6)
+                SUM(7) "  }\n"
+                       "  y[global_id.x] = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7\n}\n";
+
+double report_measure_operations(void) {
+  static float y[INVOCATIONS];
+  vyre_program *p;
+  vyre_executable *e = NULL;
+  vyre_report report = {0};
+  uint64_t best = UINT64_MAX;
+  if (vyre_program_parse(busy, sizeof busy - 1, "busy", &p, NULL) != VYRE_OK) return 0;
+  // The first is this CPU.
+  vyre_status status = vyre_compile(p, vyre_backend_name(0), NULL, &e, NULL);
+  vyre_span span = {y, sizeof y};
+  vyre_dispatch_args args = {.buffers = &span, .buffer_count = 1};
+  for (int i = 0; i < RUNS && status == VYRE_OK; i++) {
+    status = vyre_dispatch(e, &args, &report, NULL);
+    if (status == VYRE_OK && report.wall_ns < best) best = report.wall_ns;
+  }
+  vyre_executable_release(e);
+  vyre_program_release(p);
+  return status == VYRE_OK && best ? 2.0 * SUMS * TURNS * INVOCATIONS / (double)best : 0;
 }

@@ -13,6 +13,7 @@
 typedef struct report_region {
   const char *name;
   region_record record;
+  store_effort_row effort; // operations 0: not known
 } report_region;
 
 typedef struct report_program {
@@ -40,7 +41,8 @@ typedef struct report_data {
   vec(report_search) searches;
   json_t *lines; // as `vyre profile show --json` has them
   store_counts counts;
-  double machine_bytes_per_ns; // what memory gives; 0: not measured
+  double machine_bytes_per_ns;      // what memory gives; 0: not measured
+  double machine_operations_per_ns; // what this CPU computes; likewise
 } report_data;
 
 vyre_status report_gather(report_data *d, const char *only, const note_sink *notes,
@@ -49,5 +51,8 @@ void report_data_fini(report_data *d);
 // How many bytes this machine copies in a nanosecond, read and written, on all cores; about a
 // third of a second.
 double report_measure_memory(void);
+// How many operations on f32 it makes in a nanosecond, fused multiplications and additions counted
+// as two, on all cores, by code that vyre makes for it; some 0.1 s. 0 where that does not work.
+double report_measure_operations(void);
 
 #endif

@@ -106,6 +106,10 @@ static void head(strbuf *out, const report_data *d, int64_t now) {
     format_text(text, sizeof text, "%.1f GB/s", d->machine_bytes_per_ns);
     total(out, text, "memory of this machine");
   }
+  if (d->machine_operations_per_ns > 0) {
+    format_text(text, sizeof text, "%.0f G/s", d->machine_operations_per_ns);
+    total(out, text, "operations on f32");
+  }
   strbuf_puts(out, "</ul>\n");
 }
 
@@ -212,9 +216,19 @@ static json_t *program_json(const report_program *p) {
                              "size_class", (int)r->size_class, "work", cli_text(r->work), "samples",
                              (json_int_t)r->samples.count, "median_ns", (json_int_t)median));
   }
-  return json_pack("{s:o, s:s, s:I, s:I, s:i, s:o}", "op", cli_text(p->op), "fingerprint", p->print,
-                   "dispatches", (json_int_t)p->dispatches, "total_ns", (json_int_t)p->total_ns,
-                   "decisions", (int)p->decision_count, "latencies", latencies);
+  json_t *efforts = json_array();
+  for (uint32_t i = 0; i < p->region_count; i++) {
+    const store_effort_row *e = &p->regions[i].effort;
+    if (e->operations)
+      json_array_append_new(
+          efforts, json_pack("{s:o, s:I, s:I, s:I}", "region", cli_text(p->regions[i].name),
+                             "operations", (json_int_t)e->operations, "total_ns",
+                             (json_int_t)e->total_ns, "bytes", (json_int_t)e->bytes));
+  }
+  return json_pack("{s:o, s:s, s:I, s:I, s:i, s:o, s:o}", "op", cli_text(p->op), "fingerprint",
+                   p->print, "dispatches", (json_int_t)p->dispatches, "total_ns",
+                   (json_int_t)p->total_ns, "decisions", (int)p->decision_count, "latencies",
+                   latencies, "efforts", efforts);
 }
 
 // Inside of a script element a `<` could end it.
@@ -246,6 +260,7 @@ void report_page(strbuf *out, const report_data *d, int64_t now) {
   for (size_t i = 0; i < d->programs.count; i++) program_section(out, &d->programs.at[i], now);
   if (d->programs.count || d->searches.count) {
     strbuf_puts(out, "<section><h2>This machine</h2>\n<div class=\"charts\">\n");
+    report_chart_roofline(out, d);
     report_chart_bandwidth(out, d);
     for (size_t i = 0; i < d->searches.count; i++) report_chart_search(out, &d->searches.at[i]);
     strbuf_puts(out, "</div></section>\n");

@@ -564,7 +564,7 @@ const command run_command = {
     "                             that nobody wrote; on ref unless -b says otherwise, where only\n"
     "                             accesses and divisions are watched. Exit status 4: found\n"
     "      --timeout SECONDS      give up after that long, reading and compiling included\n"
-    "      --fuel N               give up after N operations\n"
+    "      --fuel N               give up after N operations, which only ref counts\n"
     "      --threads N            use at most N threads of this CPU; 1 runs in order\n"
     "      --language NAME        what FILE is written in, where its name does not say: text,\n"
     "                             wire, opencl\n"

@@ -3,9 +3,11 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "cli/nearest.h"
 #include "cli/number.h"
 #include "base/random.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -52,6 +54,29 @@ static vyre_status parse_generator(size_t which, const char *text, spec *out, vy
                    generators[which].example);
 }
 
+// No literal has a letter first and a colon behind it: it is meant to be a generator.
+static vyre_status refuse_generator(const char *text, vyre_error *error) {
+  char name[24];
+  size_t size = strcspn(text, ":");
+  snprintf(name, sizeof name, "%.*s", size < sizeof name ? (int)size : (int)sizeof name - 1, text);
+  nearest n = nearest_begin(name);
+  const char *example = "rand:1024";
+  for (size_t i = 0; i < sizeof generators / sizeof *generators; i++) {
+    const char *known = generators[i].name;
+    nearest_offer(&n, known);
+    if (n.best == known || !strncmp(name, known, strlen(known))) example = generators[i].example;
+  }
+  return error_set(error, VYRE_ERROR_BINDING,
+                   "`%.60s` is no value and no generator. Fix: write it like `%s`; `vyre help run` "
+                   "lists the others",
+                   text, example);
+}
+
+static bool is_meant_to_generate(const char *text) {
+  bool is_word = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z');
+  return is_word && strchr(text, ':');
+}
+
 vyre_status spec_parse(const char *text, spec *out, vyre_error *error) {
   for (size_t i = 0; i < sizeof generators / sizeof *generators; i++) {
     size_t size = strlen(generators[i].name);
@@ -59,6 +84,7 @@ vyre_status spec_parse(const char *text, spec *out, vyre_error *error) {
       return parse_generator(i, text, out, error);
   }
   *out = (spec){.kind = SPEC_LITERAL, .text = text};
+  if (is_meant_to_generate(text)) return refuse_generator(text, error);
   if (*text == '@') {
     *out = (spec){.kind = SPEC_FILE, .text = text + 1};
     if (!text[1])

@@ -92,6 +92,47 @@ static vyre_status add_json_value(space_draft *d, uint32_t param, const json_t *
   return space_add_value(d->space, param, at, strlen(at), &index, d->error);
 }
 
+// The end of an item of a list of Python: a comma that stands in no quotes, or the list's end.
+static size_t item_end(text_piece list, size_t from) {
+  char quote = 0;
+  for (; from < list.size; from++) {
+    char c = list.at[from];
+    if (quote ? c == quote : c == '\'' || c == '"')
+      quote = quote ? 0 : c;
+    else if (c == ',' && !quote)
+      break;
+  }
+  return from;
+}
+
+static bool is_text(text_piece piece, const char *text) {
+  return piece.size == strlen(text) && !memcmp(piece.at, text, piece.size);
+}
+
+static text_piece python_value(text_piece item) {
+  bool is_quoted = item.size > 1 && (item.at[0] == '\'' || item.at[0] == '"') &&
+                   item.at[item.size - 1] == item.at[0];
+  if (is_quoted) return (text_piece){item.at + 1, item.size - 2};
+  if (is_text(item, "True")) return (text_piece){"1", 1};
+  return is_text(item, "False") ? (text_piece){"0", 1} : item;
+}
+
+// The inside of a list of Python, whose last item may have a comma behind it.
+static vyre_status add_python_values(space_draft *d, const char *path, uint32_t param,
+                                     text_piece list) {
+  vyre_status status = VYRE_OK;
+  for (size_t at = 0, end; at < list.size && status == VYRE_OK; at = end + 1) {
+    end = item_end(list, at);
+    text_piece item = text_piece_trim(list.at + at, end - at);
+    uint32_t index;
+    if (!item.size && end == list.size && at) break;
+    if (!item.size) return bad_file(path, "a parameter's values are no list", d->error);
+    item = python_value(item);
+    status = space_add_value(d->space, param, item.at, item.size, &index, d->error);
+  }
+  return status;
+}
+
 // Values are an array, or a text that looks like one of Python.
 static vyre_status add_json_param(space_draft *d, const char *path, const json_t *p) {
   const char *name = json_string_value(json_object_get(p, "Name"));
@@ -99,16 +140,16 @@ static vyre_status add_json_param(space_draft *d, const char *path, const json_t
   if (!name || !(json_is_array(values) || json_is_string(values)))
     return bad_file(path, "a parameter has no name or no values", d->error);
   text_piece named = {name, strlen(name)};
-  if (json_is_string(values)) {
-    const char *text = json_string_value(values);
-    size_t open = strcspn(text, "["), close = strcspn(text, "]");
-    if (!text[open] || !text[close] || close < open)
-      return bad_file(path, "a parameter's values are no list", d->error);
-    return space_draft_param(d, named, text_piece_trim(text + open + 1, close - open - 1));
-  }
   if (!space_draft_is_name(named)) return bad_file(path, "a parameter's name is no word", d->error);
   uint32_t param = d->space->param_count;
   vyre_status status = space_add_param(d->space, name, strlen(name), d->error);
+  if (status == VYRE_OK && json_is_string(values)) {
+    const char *text = json_string_value(values);
+    const char *open = strchr(text, '['), *close = strrchr(text, ']');
+    if (!open || !close || close < open + 2)
+      return bad_file(path, "a parameter's values are no list", d->error);
+    return add_python_values(d, path, param, (text_piece){open + 1, (size_t)(close - open) - 1});
+  }
   for (size_t i = 0; i < json_array_size(values) && status == VYRE_OK; i++)
     status = add_json_value(d, param, json_array_get(values, i));
   return status;

@@ -152,19 +152,34 @@ static vyre_status ask_plain(attempt *a, vyre_error *error) {
   return status;
 }
 
-// As many samples as were asked for, unless it is clearly beaten: three times as slow once, or half
-// as slow again twice. The least counts: what disturbs a run makes it slower.
-static vyre_status take_samples(attempt *a, double best_ns, tuning_result *r, vyre_error *error) {
+// What takes less than SHORT_NS is tried by the backend with one thread and with all, in turns,
+// until it keeps to what is faster: a first sample says little of a short run, and nothing of what
+// it will take. The first SETTLED runs have some of both, and after SETTLED_FOR_GOOD the choice is
+// made.
+enum { SETTLED = 8, SETTLED_FOR_GOOD = 16 };
+#define SHORT_NS UINT64_C(10000000)
+
+// Three times as slow as the best once, or half as slow again twice.
+static bool is_beaten(const tuning_result *r, double best_ns) {
   const double BEATEN_ONCE = 3, BEATEN = 1.5;
+  if (!(best_ns > 0) || (r->time_ns < (double)SHORT_NS && r->sample_count < SETTLED)) return false;
+  return r->time_ns > (r->sample_count > 1 ? BEATEN : BEATEN_ONCE) * best_ns;
+}
+
+// As many samples as were asked for, and more while they are short, unless it is clearly beaten.
+// The least counts: what disturbs a run makes it slower.
+static vyre_status take_samples(attempt *a, double best_ns, tuning_result *r, vyre_error *error) {
+  enum { MOST = sizeof r->samples / sizeof *r->samples };
   vyre_status status = VYRE_OK;
-  for (uint32_t i = 0; i < a->m.rounds && status == VYRE_OK; i++) {
-    uint64_t spent = 0;
+  uint64_t spent = 0;
+  for (uint32_t i = 0; i < MOST && !is_beaten(r, best_ns); i++) {
+    bool is_settled = spent >= SHORT_NS || i >= SETTLED_FOR_GOOD;
+    if (i >= a->m.rounds && is_settled) break;
     status = capture_time(&a->m.inputs, a->executable, NULL, &r->samples[i], &spent, error);
-    r->sample_count += status == VYRE_OK;
     if (status != VYRE_OK) break;
+    r->sample_count++;
     double ns = (double)r->samples[i];
     if (!i || ns < r->time_ns) r->time_ns = ns;
-    if (best_ns > 0 && r->time_ns > (i ? BEATEN : BEATEN_ONCE) * best_ns) break;
   }
   if (status != VYRE_OK) r->time_ns = (double)NAN;
   return status;
@@ -227,6 +242,15 @@ static bool goes_on(void *context, uint32_t done, uint32_t expected) {
   return !measure_was_stopped();
 }
 
+// Runs it until it takes what it will take.
+static vyre_status settle(attempt *a, vyre_error *error) {
+  uint64_t ns, spent = 0;
+  vyre_status status = VYRE_OK;
+  for (int i = 0; i < SETTLED_FOR_GOOD && spent < SHORT_NS && status == VYRE_OK; i++)
+    status = capture_time(&a->m.inputs, a->executable, NULL, &ns, &spent, error);
+  return status;
+}
+
 trial_decision evaluator_race(evaluator *t, const uint32_t *configs, uint32_t count,
                               trial_candidate *candidates) {
   race *r = calloc(1, sizeof *r);
@@ -234,11 +258,14 @@ trial_decision evaluator_race(evaluator *t, const uint32_t *configs, uint32_t co
   if (!r) return none;
   for (; r->count < count; r->count++) {
     trial_candidate *c = &candidates[r->count];
-    c->rejected = begin_attempt(t, configs[r->count], &r->attempts[r->count], &c->error) != VYRE_OK;
+    attempt *a = &r->attempts[r->count];
+    c->rejected = begin_attempt(t, configs[r->count], a, &c->error) != VYRE_OK ||
+                  settle(a, &c->error) != VYRE_OK;
   }
+  uint32_t rounds = (uint32_t)t->request->m->rounds;
   trial_options options = TRIAL_PLAIN;
-  options.rounds = RACE_ROUNDS;
-  options.max_rounds = RACE_MOST_ROUNDS;
+  options.rounds = rounds > RACE_ROUNDS ? rounds : RACE_ROUNDS;
+  options.max_rounds = rounds > RACE_MOST_ROUNDS ? rounds : RACE_MOST_ROUNDS;
   options.run = run_one;
   options.keep_going = goes_on;
   options.context = r;

@@ -33,6 +33,10 @@ typedef struct tuned {
   double time_ns;
   trial_reason reason;
   uint32_t raced; // configurations that were timed again
+  struct finalist {
+    uint32_t config;
+    uint64_t median_ns, noise_ns;
+  } finalists[RACE_MOST];
 } tuned;
 
 // The course of one search, on one backend.
@@ -233,7 +237,7 @@ static void decide(tuning *t) {
   uint32_t configs[RACE_MOST], valid, count = find_finalists(t, configs, &valid);
   if (!count) return;
   trial_reason reason = valid > 1 ? TRIAL_FASTEST : TRIAL_ONLY_CANDIDATE;
-  t->best = (tuned){true, configs[0], t->times[configs[0]], reason, 0};
+  t->best = (tuned){true, configs[0], t->times[configs[0]], reason, 0, {{0}}};
   if (count == 1 || measure_was_stopped()) return;
   trial_candidate candidates[RACE_MOST];
   memset(candidates, 0, sizeof candidates);
@@ -253,6 +257,7 @@ static void decide(tuning *t) {
   t->best.reason = TRIAL_FASTEST;
   for (uint32_t i = 0; i < count; i++) {
     const trial_candidate *c = &candidates[i];
+    t->best.finalists[i] = (struct finalist){configs[i], c->median_ns, c->noise_ns};
     bool is_near = (int)i != d.winner && !c->rejected &&
                    c->median_ns <= won->median_ns + won->noise_ns + c->noise_ns;
     if (is_near) t->best.reason = TRIAL_WITHIN_NOISE;
@@ -281,6 +286,19 @@ static json_t *seconds(uint64_t ns) {
   return json_real((double)ns * 1e-9);
 }
 
+// What was timed again, in turn, and what it took in the middle of its samples; 0: it failed.
+static json_t *finalists_json(const tuning *t) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < t->best.raced; i++) {
+    const struct finalist *f = &t->best.finalists[i];
+    json_array_append_new(list,
+                          json_pack("{s:o, s:I, s:I}", "configuration",
+                                    tuning_configuration_json(t->space, f->config), "median_ns",
+                                    (json_int_t)f->median_ns, "noise_ns", (json_int_t)f->noise_ns));
+  }
+  return list;
+}
+
 static json_t *tuned_json(const tuning *t) {
   double importance[SPACE_PARAMS];
   json_t *matters = json_object();
@@ -290,14 +308,15 @@ static json_t *tuned_json(const tuning *t) {
   json_t *spent = json_pack("{s:o, s:o, s:o, s:o}", "compiling", seconds(t->compile_ns),
                             "comparing", seconds(t->check_ns), "running", seconds(t->run_ns),
                             "searching", seconds(t->search_ns));
-  return json_pack("{s:s, s:s, s:o, s:f, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:s?, s:s?}",
+  return json_pack("{s:s, s:s, s:o, s:f, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:s?, "
+                   "s:s?}",
                    "backend", t->backend, "adapter", t->device.adapter, "configuration",
                    tuning_configuration_json(t->space, t->best.config), "time_ns", t->best.time_ns,
                    "reason", trial_reason_name(t->best.reason), "configurations",
                    (int)t->space->count, "evaluations", (int)t->done, "known", (int)t->known,
                    "failed", (int)t->failed, "priors", (int)t->options.prior_count, "raced",
-                   (int)t->best.raced, "importance", matters, "seconds", spent, "results", t->path,
-                   "file", t->decided_in);
+                   (int)t->best.raced, "finalists", finalists_json(t), "importance", matters,
+                   "seconds", spent, "results", t->path, "file", t->decided_in);
 }
 
 static void show_spent(const tuning *t) {

@@ -14,9 +14,21 @@
 typedef struct cluster cluster;
 typedef struct cluster_kernel cluster_kernel;
 
+typedef enum cluster_interior { // what does not need messages runs while they travel...
+  INTERIOR_MEASURED,            // ...where that is faster
+  INTERIOR_FIRST,
+  INTERIOR_LAST // never
+} cluster_interior;
+
+// All of them but the first are the same on every rank; 0 is as usual.
 typedef struct cluster_options {
-  const char *backend;  // of this host; NULL: the usual one
-  uint64_t split_least; // invocations below which a region is not split; 0: as usual
+  const char *backend;     // of this host; NULL: the usual one
+  uint64_t split_least;    // invocations below which a region is not split
+  const uint32_t *weights; // per rank, how much of a grid each takes at first; NULL: the same
+  uint32_t depth;          // of halos, from 1; 0: as measured
+  uint32_t adapt_every;    // dispatches of a kernel after which shares are measured again
+  bool keeps_shares;       // the weights stay as they are
+  cluster_interior interior;
 } cluster_options;
 
 // Opens the transport; NULL: that of MPI.

@@ -6,6 +6,8 @@
 // - No two parts may write the same element, unless all they do to it is to combine it by integer
 //   operations that commute; then rank 0 begins with what was there and the others with what
 //   changes nothing, and the results are combined.
+// - Where halos are deep, parts overlap: what two of them compute has the same bits, because each
+//   has the newest version of all that it may read, and nothing is added up.
 // - What is not split runs whole: on every rank where it gives the same bits each time and little
 //   has to travel for it; otherwise on the rank that lacks least.
 #include "cluster/cluster_plan.h"
@@ -214,24 +216,208 @@ static bool plan_buffer(making *m, uint32_t b, const footprint_region *r, cluste
   return !m->s.combines[b] || note_combined(m, b, footprint_kind_of(r, b).op, out);
 }
 
+// ---- deep halos ---------------------------------------------------------------------------------
+
+// Something has to travel before these parts run.
+static bool find_lack(making *m, const split *s, bool *is_lacking) {
+  split kept = m->s;
+  bool ok = true;
+  m->s = *s;
+  *is_lacking = false;
+  for (uint32_t n = 0; n < m->f->ranks && ok && !*is_lacking; n++) {
+    uint64_t bytes;
+    ok = missing_bytes(m, n, &bytes);
+    *is_lacking = ok && bytes;
+  }
+  m->s = kept;
+  return ok;
+}
+
+static bool has_atomics(const footprint_region *r, uint32_t buffer_count) {
+  for (uint32_t b = 0; b < buffer_count; b++)
+    if (footprint_kind_of(r, b).is_atomic) return true;
+  return false;
+}
+
+static uint64_t most_overlap(const making *m) {
+  uint64_t most = m->f->depth - 1;
+  for (uint32_t n = 0; n < m->s.ranks; n++) {
+    uint64_t size = m->s.boxes[n].end[m->s.axis] - m->s.boxes[n].first[m->s.axis];
+    if (size && size / 2 < most) most = size / 2;
+  }
+  return most;
+}
+
+// Whether the rest of the grid may write none of what a part that goes on into others may write: a
+// part has the newest of all that it may write only if nobody else makes it newer meanwhile.
+static bool writes_alone(const making *m, const footprint_region *r, const footprint_launch *l,
+                         const split *s, uint32_t rank, bool *ok) {
+  uint32_t count = m->f->program->buffer_count;
+  footprint *rest = calloc(count + 1u, sizeof *rest);
+  footprint_box low = {0}, high = {0}, own = s->boxes[rank];
+  footprint_extents(r, l->grid, low.end);
+  high = low;
+  low.end[s->axis] = own.first[s->axis];
+  high.first[s->axis] = own.end[s->axis];
+  *ok = rest != NULL && (!low.end[s->axis] || footprint_find(r, l, &low, rest)) &&
+        (high.first[s->axis] == high.end[s->axis] || footprint_find(r, l, &high, rest));
+  bool is_alone = true;
+  for (uint32_t b = 0; b < count && is_alone && *ok; b++)
+    is_alone = !intervals_meet(&split_use(s, rank, b)->writes, &rest[b].writes);
+  if (rest) footprints_fini(rest, count);
+  free(rest);
+  return is_alone;
+}
+
+// Where something travels, as much of it travels as lets the next regions do without; where nothing
+// does, parts go as far as what is there allows.
+static bool deepen(making *m, const footprint_region *r, const footprint_launch *l,
+                   uint64_t *overlap) {
+  if (!m->s.is_split || m->f->depth < 2 || has_atomics(r, m->f->program->buffer_count)) return true;
+  bool is_lacking = false;
+  uint64_t least = 0, most = most_overlap(m); // the most that is known to do
+  if (!find_lack(m, &m->s, &is_lacking)) return false;
+  if (is_lacking) least = most;
+  while (least < most) {
+    split s;
+    uint64_t middle = most - (most - least) / 2;
+    if (!split_extend(r, l, &m->s, middle, &s)) return false;
+    bool ok = find_lack(m, &s, &is_lacking);
+    split_fini(&s);
+    if (!ok) return false;
+    if (is_lacking)
+      most = middle - 1;
+    else
+      least = middle;
+  }
+  if (!least) return true;
+  split deep;
+  if (!split_extend(r, l, &m->s, least, &deep)) return false;
+  bool ok = true, is_alone = true;
+  for (uint32_t n = 0; n < deep.ranks && ok && is_alone; n++)
+    is_alone = writes_alone(m, r, l, &deep, n, &ok);
+  split_fini(is_alone && ok ? &m->s : &deep);
+  if (is_alone && ok) m->s = deep, *overlap = least;
+  return ok;
+}
+
+// ---- what runs while something travels ----------------------------------------------------------
+
+typedef struct travelling { // bytes, per buffer
+  intervals *in, *out;
+} travelling;
+
+static bool collect_pieces(const cluster_messages *from, intervals *to) {
+  for (size_t i = 0; i < from->count; i++)
+    for (size_t k = 0; k < from->at[i].pieces.count; k++) {
+      const cluster_piece *p = &from->at[i].pieces.at[k];
+      if (!intervals_push(&to[p->buffer], p->lo, p->hi)) return false;
+    }
+  return true;
+}
+
+static bool meets(const intervals *elements, unsigned size, const intervals *bytes, bool *ok) {
+  intervals own = {0};
+  *ok = *ok && add_bytes(&own, elements, size);
+  bool found = *ok && intervals_meet(&own, bytes);
+  intervals_free(&own);
+  return found;
+}
+
+// Whether a part of the box has nothing to do with what travels.
+static bool is_apart(const making *m, const footprint_region *r, const footprint_launch *l,
+                     const footprint_box *box, const travelling *t, bool *ok) {
+  const vyre_program *p = m->f->program;
+  footprint *use = calloc(p->buffer_count + 1u, sizeof *use);
+  *ok = *ok && use && footprint_find(r, l, box, use);
+  bool apart = true;
+  for (uint32_t b = 0; b < p->buffer_count && apart && *ok; b++) {
+    unsigned size = type_bytes(p->buffers[b].type);
+    apart = !meets(&use[b].reads, size, &t->in[b], ok) &&
+            !meets(&use[b].writes, size, &t->in[b], ok) &&
+            !meets(&use[b].atomics, size, &t->in[b], ok) &&
+            !meets(&use[b].writes, size, &t->out[b], ok) &&
+            !meets(&use[b].atomics, size, &t->out[b], ok);
+  }
+  if (use) footprints_fini(use, p->buffer_count);
+  free(use);
+  return apart && *ok;
+}
+
+// From the middle on, how much of one side has to be left out: 0, 1, 2, 4, ...; all of it when
+// nothing helps.
+static uint64_t left_out(const making *m, const footprint_region *r, const footprint_launch *l,
+                         const footprint_box *half, bool is_low, const travelling *t, bool *ok) {
+  uint32_t axis = m->s.axis;
+  uint64_t size = half->end[axis] - half->first[axis];
+  for (uint64_t out = 0; out < size && *ok; out = out ? 2 * out : 1) {
+    footprint_box box = *half;
+    if (is_low)
+      box.first[axis] += out;
+    else
+      box.end[axis] -= out;
+    if (is_apart(m, r, l, &box, t, ok)) return out;
+  }
+  return size;
+}
+
+static bool find_interior(const making *m, const footprint_region *r, const footprint_launch *l,
+                          cluster_region *out) {
+  uint32_t count = m->f->program->buffer_count, axis = m->s.axis;
+  travelling t = {calloc(count + 1u, sizeof *t.in), calloc(count + 1u, sizeof *t.out)};
+  bool ok =
+      t.in && t.out && collect_pieces(&out->receives, t.in) && collect_pieces(&out->sends, t.out);
+  for (uint32_t b = 0; b < count && ok; b++) {
+    intervals_order(&t.in[b]);
+    intervals_order(&t.out[b]);
+  }
+  footprint_box low = out->box, high = out->box;
+  uint64_t middle = out->box.first[axis] + (out->box.end[axis] - out->box.first[axis]) / 2;
+  low.end[axis] = high.first[axis] = middle;
+  footprint_box inner = out->box;
+  if (ok) inner.first[axis] += left_out(m, r, l, &low, true, &t, &ok);
+  if (ok) inner.end[axis] -= left_out(m, r, l, &high, false, &t, &ok);
+  if (ok && inner.first[axis] < inner.end[axis] && is_apart(m, r, l, &inner, &t, &ok)) {
+    out->has_interior = true;
+    out->interior_first = inner.first[axis];
+    out->interior_end = inner.end[axis];
+  }
+  if (t.in) layout_sets_free(t.in, count);
+  if (t.out) layout_sets_free(t.out, count);
+  return ok;
+}
+
+static uint64_t invocations_of(const footprint_box *b) {
+  uint64_t product = 1;
+  for (int k = 0; k < 3; k++) product *= b->end[k] - b->first[k];
+  return product;
+}
+
 static bool make_region(making *m, uint32_t index, cluster_region *out) {
   const cluster_facts *f = m->f;
+  const footprint_region *r = f->footprints[index];
   footprint_launch launch = {.params = f->params, .lengths = f->lengths};
   memcpy(launch.grid, f->grids[index], sizeof launch.grid);
-  split_options options = {f->ranks, f->split_least};
-  if (!split_make(f->footprints[index], f->program, &launch, &options, &m->s)) return false;
+  split_options options = {f->ranks, f->split_least, f->weights};
+  if (!split_make(r, f->program, &launch, &options, &m->s)) return false;
+  bool ok = deepen(m, r, &launch, &out->overlap);
   memcpy(out->reason, m->s.reason, sizeof out->reason);
   out->is_split = m->s.is_split;
+  out->axis = m->s.axis;
   for (uint32_t n = 0; n < f->ranks; n++) m->runs[n] = true;
-  bool ok = m->s.is_split || place_whole(m, out);
+  if (ok && !m->s.is_split) ok = place_whole(m, out);
   for (uint32_t b = 0; b < f->program->buffer_count && ok; b++) {
-    footprint_kind kind = footprint_kind_of(f->footprints[index], b);
-    if (kind.is_read || kind.is_written || kind.is_atomic)
-      ok = plan_buffer(m, b, f->footprints[index], out);
+    footprint_kind kind = footprint_kind_of(r, b);
+    if (kind.is_read || kind.is_written || kind.is_atomic) ok = plan_buffer(m, b, r, out);
   }
   out->box = m->s.boxes[box_of(m, f->rank)];
-  out->runs_here = m->runs[f->rank];
-  for (int k = 0; k < 3; k++) out->runs_here &= out->box.first[k] < out->box.end[k];
+  out->here = invocations_of(&out->box);
+  footprint_box grid = {0};
+  footprint_extents(r, launch.grid, grid.end);
+  out->invocations = invocations_of(&grid);
+  out->runs_here = m->runs[f->rank] && out->here;
+  if (ok && out->is_split && out->runs_here && out->receives.count && !out->combines.count)
+    ok = find_interior(m, r, &launch, out);
   split_fini(&m->s);
   return ok;
 }

@@ -31,11 +31,24 @@ typedef struct cluster_combine { // of one buffer
 
 typedef vec(cluster_message) cluster_messages;
 
+typedef struct cluster_choice { // between two ways, by what they took
+  uint64_t ns[2];               // running means
+  uint32_t tries[2];
+} cluster_choice;
+
 typedef struct cluster_region {
   bool runs_here, is_split;
   bool is_everywhere; // whole, on every rank
   uint32_t runs_on;   // the rank, where it is whole and not everywhere
   footprint_box box;  // of this rank
+  // What of the box, along an axis, neither needs what travels nor changes it: it may run
+  // meanwhile.
+  bool has_interior;
+  uint64_t overlap; // by which parts go on into others
+  uint32_t axis;
+  uint64_t interior_first, interior_end;
+  uint64_t invocations, here; // of the grid, and of the box, where it is split
+  cluster_choice choice;      // whether the interior goes first: of this rank alone
   cluster_messages sends, receives;
   vec(cluster_combine) combines;
   char reason[SPLIT_REASON];
@@ -62,6 +75,8 @@ typedef struct cluster_facts {
   layout *const *before;
   uint32_t rank, ranks;
   uint64_t split_least;
+  const uint32_t *weights; // per rank; NULL: all the same
+  uint32_t depth; // of halos: parts may be computed twice so that less often something travels
 } cluster_facts;
 
 // NULL when out of memory.

@@ -10,23 +10,49 @@ enum { MOST_COMBINED = 64 }; // intervals of a buffer that are combined, each by
 
 // ---- one way to share it out --------------------------------------------------------------------
 
-static bool make_boxes(const footprint_region *r, const footprint_launch *l, uint32_t count,
-                       split *s) {
-  uint64_t extents[3];
-  footprint_extents(r, l->grid, extents);
+static bool make_room(uint32_t count, split *s) {
   s->boxes = calloc(count, sizeof *s->boxes);
   s->uses = calloc((size_t)count * s->buffer_count + 1, sizeof *s->uses);
   s->combines = calloc(s->buffer_count + 1u, sizeof *s->combines);
-  if (!s->boxes || !s->uses || !s->combines) return false;
   s->ranks = count;
+  return s->boxes && s->uses && s->combines;
+}
+
+static bool make_boxes(const footprint_region *r, const footprint_launch *l, uint32_t count,
+                       const uint32_t *weights, split *s) {
+  uint64_t extents[3], total = 0, before = 0; // extents and totals are below 2^32
+  footprint_extents(r, l->grid, extents);
+  if (!make_room(count, s)) return false;
+  for (uint32_t n = 0; n < count; n++) total += weights ? weights[n] : 1;
   for (uint32_t n = 0; n < count; n++) {
+    uint64_t after = before + (weights ? weights[n] : 1);
     for (int k = 0; k < 3; k++) s->boxes[n].end[k] = extents[k];
-    s->boxes[n].first[s->axis] = extents[s->axis] * n / count;
-    s->boxes[n].end[s->axis] = extents[s->axis] * (n + 1) / count;
-    footprint *of = &s->uses[(size_t)n * s->buffer_count];
-    if (!footprint_find(r, l, &s->boxes[n], of)) return false;
+    s->boxes[n].first[s->axis] = extents[s->axis] * before / total;
+    s->boxes[n].end[s->axis] = extents[s->axis] * after / total;
+    before = after;
   }
-  return true;
+  return footprint_find_each(r, l, s->boxes, count, s->uses);
+}
+
+bool split_extend(const footprint_region *r, const footprint_launch *l, const split *from,
+                  uint64_t by, split *out) {
+  uint64_t extents[3];
+  footprint_extents(r, l->grid, extents);
+  *out = *from;
+  bool ok = make_room(from->ranks, out);
+  for (uint32_t n = 0; n < from->ranks && ok; n++) {
+    footprint_box *b = &out->boxes[n];
+    *b = from->boxes[n];
+    uint64_t *first = &b->first[from->axis], *end = &b->end[from->axis];
+    if (*first < *end) {
+      *first -= *first < by ? *first : by;
+      *end += extents[from->axis] - *end < by ? extents[from->axis] - *end : by;
+    }
+  }
+  ok = ok && footprint_find_each(r, l, out->boxes, out->ranks, out->uses);
+  if (ok) memcpy(out->combines, from->combines, from->buffer_count * sizeof *from->combines);
+  if (!ok) split_fini(out);
+  return ok;
 }
 
 void split_fini(split *s) {
@@ -56,14 +82,22 @@ static meeting parts_meet(const split *s, uint32_t b) {
   intervals all = {0};
   bool ok = true;
   for (uint32_t n = 0; n < s->ranks && ok; n++) {
+    const footprint *use = split_use(s, n, b);
+    if (!use->atomics.count) {
+      ok = collect(&use->writes, &all);
+      continue;
+    }
     intervals own = {0};
-    ok = intervals_copy(&split_use(s, n, b)->atomics, &own);
-    ok = ok && intervals_unite(&own, &split_use(s, n, b)->writes);
+    ok = intervals_copy(&use->atomics, &own);
+    ok = ok && intervals_unite(&own, &use->writes);
     ok = ok && collect(&own, &all);
     intervals_free(&own);
   }
   meeting found = ok ? APART : NO_MEMORY;
-  if (ok && all.count) qsort(all.at, all.count, sizeof *all.at, by_start);
+  bool is_ordered = true; // the usual case: part after part
+  for (size_t i = 1; i < all.count && is_ordered; i++)
+    is_ordered = all.at[i - 1].lo <= all.at[i].lo;
+  if (ok && !is_ordered) qsort(all.at, all.count, sizeof *all.at, by_start);
   for (size_t i = 1; i < all.count && found == APART; i++)
     if (all.at[i].lo < all.at[i - 1].hi) found = MEET;
   intervals_free(&all);
@@ -133,7 +167,7 @@ static bool make_whole(const footprint_region *r, const footprint_launch *l, spl
   uint32_t buffer_count = s->buffer_count;
   split_fini(s);
   s->buffer_count = buffer_count;
-  return make_boxes(r, l, 1, s);
+  return make_boxes(r, l, 1, NULL, s);
 }
 
 typedef struct search {
@@ -144,10 +178,11 @@ typedef struct search {
 
 // Tries an axis; *is_enough when no other can be better.
 static bool try_axis(const footprint_region *r, const vyre_program *p, const footprint_launch *l,
-                     uint32_t axis, uint32_t ranks, search *f, split *best, bool *is_enough) {
+                     uint32_t axis, const split_options *o, search *f, split *best,
+                     bool *is_enough) {
   split s = {.axis = axis, .buffer_count = p->buffer_count};
-  bool is_full = f->extents[axis] >= ranks; // there is work for all
-  bool ok = make_boxes(r, l, ranks, &s) && judge(r, p, &s);
+  bool is_full = f->extents[axis] >= o->ranks; // there is work for all
+  bool ok = make_boxes(r, l, o->ranks, o->weights, &s) && judge(r, p, &s);
   if (!ok || *s.reason) {
     if (ok && !*f->reason) memcpy(f->reason, s.reason, sizeof f->reason);
     split_fini(&s);
@@ -179,7 +214,7 @@ bool split_make(const footprint_region *r, const vyre_program *p, const footprin
   uint64_t invocations = l->grid[0] * l->grid[1] * l->grid[2]; // below 2^62: launches are checked
   bool is_small = steady && invocations < options->least;
   for (uint32_t axis = 3; axis-- > 0 && ok && !is_enough && !is_small && options->ranks > 1;)
-    if (f.extents[axis] > 1) ok = try_axis(r, p, l, axis, options->ranks, &f, out, &is_enough);
+    if (f.extents[axis] > 1) ok = try_axis(r, p, l, axis, options, &f, out, &is_enough);
   if (!ok) {
     split_fini(out);
     return false;

@@ -11,7 +11,8 @@
 
 typedef struct split_options {
   uint32_t ranks;
-  uint64_t least; // invocations below which it is not worth it
+  uint64_t least;          // invocations below which it is not worth it
+  const uint32_t *weights; // per rank, how much of it each takes; NULL: all the same
 } split_options;
 
 enum { SPLIT_REASON = 200 };
@@ -30,6 +31,10 @@ typedef struct split {
 bool split_make(const footprint_region *r, const vyre_program *p, const footprint_launch *l,
                 const split_options *options, split *out);
 void split_fini(split *s);
+// The same with parts that overlap: each goes on by so much on both sides, inside of the grid.
+// Those that are empty stay so. For what may be computed more than once. False when out of memory.
+bool split_extend(const footprint_region *r, const footprint_launch *l, const split *from,
+                  uint64_t by, split *out);
 
 static inline const footprint *split_use(const split *s, uint32_t box, uint32_t buffer) {
   return &s->uses[(size_t)box * s->buffer_count + buffer];

@@ -8,7 +8,7 @@
 
 #include <vyre/vyre.h>
 
-enum { TRANSPORT_VERSION = 1 };
+enum { TRANSPORT_VERSION = 2 };
 #define TRANSPORT_MODULE_FILE   "libvyre-mpi.so"
 #define TRANSPORT_MODULE_SYMBOL "vyre_mpi_transport"
 
@@ -18,16 +18,30 @@ typedef struct transport_message { // to a rank, or from one
   size_t bytes;
 } transport_message;
 
+// What a rank says of itself when it has waited for long, to those it waits for, and what it makes
+// of what they say: one that was called otherwise would wait for ever. It costs nothing before.
+typedef struct transport_place {
+  const void *own; // of the same size on every rank
+  size_t bytes;
+  void *context;
+  // An error when the rank was called otherwise; `answer` when it has to be told of this one.
+  vyre_status (*compare)(void *context, uint32_t rank, const void *said, bool *answer,
+                         vyre_error *error);
+} transport_place;
+
 typedef struct cluster_transport {
   uint32_t version;
-  // The communicator as MPI_Fint, or VYRE_CLUSTER_WORLD.
-  vyre_status (*open)(int32_t communicator, void **state, uint32_t *rank, uint32_t *size,
-                      vyre_error *error);
-  // All of them at once; returns when they are done. Between two ranks messages arrive in the order
-  // in which they were given.
-  vyre_status (*exchange)(void *state, const transport_message *sends, uint32_t send_count,
-                          const transport_message *receives, uint32_t receive_count,
-                          vyre_error *error);
+  // The communicator as MPI_Fint, or VYRE_CLUSTER_WORLD. The place outlives the state.
+  vyre_status (*open)(int32_t communicator, const transport_place *place, void **state,
+                      uint32_t *rank, uint32_t *size, vyre_error *error);
+  // All messages at once, one such set at a time: `begin` starts them, `end` returns when they are
+  // done, and `test`, between the two, says whether they are and lets them go on. Their data stays
+  // as it is until then. Between two ranks messages arrive in the order in which they were given.
+  vyre_status (*begin)(void *state, const transport_message *sends, uint32_t send_count,
+                       const transport_message *receives, uint32_t receive_count,
+                       vyre_error *error);
+  vyre_status (*test)(void *state, bool *is_done, vyre_error *error);
+  vyre_status (*end)(void *state, vyre_error *error);
   // `all` gets the bytes of every rank, in their order.
   vyre_status (*gather)(void *state, const void *own, size_t bytes, void *all, vyre_error *error);
   // Combines integers of all ranks by a commutative atomic operation, modulo 2^w; every rank gets

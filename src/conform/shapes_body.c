@@ -569,6 +569,7 @@ const body_kind body_kinds[] = {
     {"plane", NEEDS_PLANE, make_plane},
     {"turns", NEEDS_ROW | NEEDS_MANY, maker_turns},
     {"barrier", NEEDS_BARRIERS, maker_barrier},
+    {"table", NEEDS_BARRIERS | NEEDS_LOOPS, maker_table},
     {"meeting", NEEDS_BARRIERS | NEEDS_LOOPS, maker_meeting},
 };
 const uint32_t body_kind_count = sizeof body_kinds / sizeof *body_kinds;

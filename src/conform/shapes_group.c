@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+enum { MOST_MEETINGS = 20 }; // some are few enough to be unrolled, some are not
+
 // Several invocations share a place, through a narrow type; one of them may write it.
 void maker_turns(maker *m) {
   const memory *out = &m->memories[FOR_TURNS];
@@ -83,9 +85,44 @@ void maker_barrier(maker *m) {
   if (is_inside) vyre_build_end(m->b);
 }
 
-// ---- meetings -----------------------------------------------------------------------------------
+// s[l * n] = ...  for k { barrier  if c { s[l * n + (k + 1) % n] = s[other * n + k % n] ... } }
+// y[own] = s[l * n + c]: a table that a workgroup goes through at a stride, as alignments do. What
+// is read in a turn and what is written are different columns. A short table has strays.
+void maker_table(maker *m) {
+  uint32_t size = group_size(m), stride = 2 + maker_below(m, 15);
+  char name[16];
+  snprintf(name, sizeof name, "s%u", m->name_count++);
+  vyre_mem s = vyre_build_shared(m->b, name, VYRE_U32, size * stride - maker_below(m, 2));
+  node local = local_number(m), columns = maker_const(m, VYRE_U32, stride);
+  node one = maker_const(m, VYRE_U32, 1), zero = maker_const(m, VYRE_U32, 0);
+  node own = maker_binary(m, VYRE_OP_MUL, local, columns);
+  vyre_build_store(m->b, s, own.value, maker_value(m, VYRE_U32).value);
+  uint32_t count = 1 + maker_below(m, MOST_MEETINGS);
+  node end =
+      maker_chance(m, 50) ? maker_const(m, VYRE_U32, count) : maker_uniform(m, VYRE_U32, count);
+  node k = {vyre_build_for(m->b, zero.value, end.value, 0), VYRE_U32, 0};
+  vyre_build_barrier(m->b);
+  bool is_gated = maker_chance(m, 70);
+  node c = maker_chance(m, 60) ? maker_binary(m, VYRE_OP_LE, local, k) : maker_relation(m);
+  if (is_gated) vyre_build_if(m->b, c.value);
+  node other = maker_binary(m, VYRE_OP_ADD, local, maker_const(m, VYRE_U32, maker_below(m, size)));
+  other = maker_binary(m, VYRE_OP_REM, other, maker_const(m, VYRE_U32, size));
+  node from = maker_binary(m, VYRE_OP_MUL, other, columns);
+  from = maker_binary(m, VYRE_OP_ADD, from, maker_binary(m, VYRE_OP_REM, k, columns));
+  node next = maker_binary(m, VYRE_OP_REM, maker_binary(m, VYRE_OP_ADD, k, one), columns);
+  node found = {vyre_build_load(m->b, s, from.value), VYRE_U32, 0};
+  if (maker_chance(m, 40)) found = maker_binary(m, VYRE_OP_ADD, found, maker_value(m, VYRE_U32));
+  found = maker_binary(m, VYRE_OP_XOR, maker_binary(m, VYRE_OP_ADD, found, k), local);
+  vyre_build_store(m->b, s, maker_binary(m, VYRE_OP_ADD, own, next).value, found.value);
+  if (is_gated) vyre_build_end(m->b);
+  vyre_build_end(m->b);
+  node column = maker_const(m, VYRE_U32, maker_below(m, stride));
+  node last = {vyre_build_load(m->b, s, maker_binary(m, VYRE_OP_ADD, own, column).value), VYRE_U32,
+               0};
+  maker_store_own(m, maker_as(m, last, m->memories[FOR_OUTPUT].type));
+}
 
-enum { MOST_MEETINGS = 20 }; // some are few enough to be unrolled, some are not
+// ---- meetings -----------------------------------------------------------------------------------
 
 // Below `count`: in which iteration an invocation comes to the barrier.
 static node turn_of_meeting(maker *m, node local, uint32_t count) {

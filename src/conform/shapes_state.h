@@ -133,6 +133,7 @@ void maker_store_own(maker *m, node value);
 // shapes_group.c: what its invocations do among themselves.
 void maker_turns(maker *m);
 void maker_barrier(maker *m);
+void maker_table(maker *m);
 void maker_meeting(maker *m);
 
 typedef enum body_need {

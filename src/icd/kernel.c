@@ -126,8 +126,8 @@ static cl_int set_memory(cl_kernel k, kernel_arg *a, const vyre_source_arg *abou
 }
 
 static cl_int set_sampler(cl_kernel k, kernel_arg *a, size_t size, const void *value) {
-  if (!value) return CL_INVALID_ARG_VALUE;
   if (size != sizeof(cl_sampler)) return CL_INVALID_ARG_SIZE;
+  if (!value) return CL_INVALID_SAMPLER;
   cl_sampler s = *(const cl_sampler *)value;
   if (!object_is(s, OBJECT_SAMPLER) || s->context != k->program->context) return CL_INVALID_SAMPLER;
   memcpy(a->sampler, s->text, sizeof a->sampler);

@@ -262,6 +262,8 @@ cl_int variant_attributes(cl_kernel k, size_t room, void *value, size_t *size) {
   if (hint[0])
     strbuf_printf(&text, "%swork_group_size_hint(%u,%u,%u)", text.size ? " " : "", hint[0], hint[1],
                   hint[2]);
+  if (k->entry->about->vector)
+    strbuf_printf(&text, "%svec_type_hint(%s)", text.size ? " " : "", k->entry->about->vector);
   char *all = strbuf_take(&text, NULL);
   if (!all) return CL_OUT_OF_HOST_MEMORY;
   info_text(&i, all);

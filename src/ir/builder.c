@@ -574,6 +574,11 @@ void builder_set_lanes(vyre_builder *b, uint32_t lanes) {
   if (r) r->lanes = lanes;
 }
 
+void builder_set_merged(vyre_builder *b) {
+  region *r = open_region(b, IN_BODY, "builder_set_merged");
+  if (r) r->is_merged = true;
+}
+
 vyre_mem vyre_build_shared(vyre_builder *b, const char *name, vyre_type type, uint32_t length) {
   region *r = open_region(b, IN_BODY, "vyre_build_shared");
   if (!r) return (vyre_mem){0};
@@ -713,6 +718,7 @@ uint32_t builder_begin_like(vyre_builder *b, const vyre_program *from, uint32_t 
   ref grid[3];
   for (int i = 0; i < 3; i++) grid[i] = builder_map_ref(b, from, r->grid[i], map);
   vyre_build_grid(b, r->rank, grid, r->workgroup);
+  if (r->is_merged) builder_set_merged(b);
   uint32_t shift = (uint32_t)b->shared.count - r->shared.first;
   for (uint32_t i = r->shared.first; i < r->shared.end; i++)
     vyre_build_shared(b, from->shared[i].name, from->shared[i].type, from->shared[i].length);

@@ -38,6 +38,8 @@ void builder_lower_for(vyre_builder *b, const void *target, size_t size);
 // Of a parameter that is declared.
 void builder_set_param_type(vyre_builder *b, uint32_t index, vyre_type type);
 void builder_set_lanes(vyre_builder *b, uint32_t lanes);
+// An invocation of the open region was a workgroup before it was lowered.
+void builder_set_merged(vyre_builder *b);
 
 // Declares what `from` declares (name, fast, parameters, buffers with their header code), so that a
 // pass can go on with the regions. Parameter and buffer numbers stay the same.

@@ -10,8 +10,8 @@ enum {
   LIMIT_CONSTS = 1 << 22,        // distinct constants
   LIMIT_DEPTH = 128,             // nested blocks
   LIMIT_OPEN = 136,              // nested blocks of a lowered program
-  LIMIT_PARAMS = 256,            // parameters
-  LIMIT_BUFFERS = 128,           // buffers, transient ones included
+  LIMIT_PARAMS = 288,            // parameters
+  LIMIT_BUFFERS = 136,           // buffers, transient ones included
   LIMIT_REGIONS = 4096,          // regions
   LIMIT_SHARED_ARRAYS = 4096,    // shared arrays in a program
   LIMIT_SHARED_BYTES = 1 << 18,  // bytes of shared arrays in a region

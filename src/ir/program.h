@@ -112,6 +112,7 @@ typedef struct region {
   range grid_code, body;
   range shared;           // of the program's shared arrays
   uint32_t lanes;         // of a lowered program: the axis that x was before (analysis/axis.h)
+  bool is_merged;         // of a lowered program: an invocation was a workgroup (lower/groups.h)
   bool is_elastic;        // derived: nothing in the body depends on the workgroup
   bool has_barrier;       // derived
   uint32_t private_bytes; // derived: sum of the private arrays

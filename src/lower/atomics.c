@@ -5,7 +5,14 @@
 #include "lower/recipe.h"
 
 static bool is_needed(const lower_target *t) {
-  return t->has_only_cas || !t->has_i64_extended_atomics || !t->has_float_atomics;
+  return t->has_only_cas || !t->has_i64_extended_atomics || !t->has_float_atomics ||
+         !t->keeps_f32_subnormals || !t->keeps_f64_subnormals;
+}
+
+// Of a device that flushes subnormal numbers nothing else is to be expected of its atomics.
+static bool has_float_atomics(const lower_target *t, vyre_type type) {
+  return t->has_float_atomics &&
+         (type == VYRE_F32 ? t->keeps_f32_subnormals : t->keeps_f64_subnormals);
 }
 
 static bool is_extended(vyre_op op) {
@@ -15,7 +22,7 @@ static bool is_extended(vyre_op op) {
 static bool takes(const lowering *l, const inst *in) {
   if (!op_is_atomic(in->op) || in->op == VYRE_OP_ATOMIC_CAS) return false;
   if (l->target->has_only_cas) return true;
-  if (type_is_float(in->type)) return !l->target->has_float_atomics;
+  if (type_is_float(in->type)) return !has_float_atomics(l->target, (vyre_type)in->type);
   bool is_wide = type_bits(in->type) == 64;
   return is_wide && is_extended((vyre_op)in->op) && !l->target->has_i64_extended_atomics;
 }
@@ -24,7 +31,8 @@ static vyre_type bits_type(vyre_type t) {
   return type_bits(t) == 64 ? VYRE_I64 : VYRE_I32;
 }
 
-// A number replaces NaN, and of equal ones that with the sign that is looked for: only zeros differ.
+// A number replaces NaN, and of equal ones that with the sign that is looked for: only zeros
+// differ.
 static ref extreme_float(lowering *l, bool is_min, ref old, ref x) {
   vyre_type bits = bits_type(lower_type(l, x));
   ref is_beyond = lower_bin(l, is_min ? VYRE_OP_LT : VYRE_OP_GT, x, old);

@@ -8,6 +8,7 @@
 #include "analysis/axis.h"
 #include "base/error.h"
 #include "ir/math.h"
+#include "lower/groups.h"
 #include "lower/half.h"
 #include "lower/recipe.h"
 #include "lower/storage.h"
@@ -100,6 +101,7 @@ static void build_region(lowering *l) {
   }
   vyre_build_grid(l->b, r->rank, grid, workgroup);
   builder_set_lanes(l->b, l->lanes);
+  if (r->is_merged) builder_set_merged(l->b);
   l->shared_shift = builder_shared_count(l->b) - r->shared.first;
   for (uint32_t i = r->shared.first; i < r->shared.end; i++) {
     const shared_array *s = &l->from->shared[i];
@@ -150,11 +152,20 @@ static vyre_status lower_all(lowering *l, vyre_program **out, vyre_error *error)
   return vyre_builder_finish(l->b, out, error);
 }
 
+static vyre_status merge(vyre_program **program, vyre_error *error) {
+  vyre_program *merged;
+  vyre_status status = groups_to_lanes(*program, &merged, error);
+  vyre_program_release(*program);
+  *program = merged;
+  return status;
+}
+
 vyre_status lower_program(const vyre_program *program, const lower_target *target,
                           vyre_program **out, vyre_error *error) {
   *out = NULL;
   vyre_program *expanded;
   vyre_status status = math_expand(program, &expanded, error);
+  if (status == VYRE_OK && target->merges_groups) status = merge(&expanded, error);
   if (status != VYRE_OK) return status;
   lowering l = {.from = expanded, .target = target};
   for (unsigned i = 0; i < RECIPE_COUNT; i++)

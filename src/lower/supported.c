@@ -16,17 +16,21 @@ static const char *lacking_type(const lower_target *target, vyre_type t) {
   return t == VYRE_F64 && !target->has_f64 ? "64-bit floats" : NULL;
 }
 
-static bool is_float_arithmetic(const inst *in, vyre_type of) {
+// What the recipe `subnormal` makes of f64, and atomics, which are made by way of it.
+static bool is_f64_computed(const vyre_program *p, const inst *in) {
   unsigned rule = op_table[in->op].rule;
-  bool is_sum = in->op == VYRE_OP_ATOMIC_ADD || in->op == VYRE_OP_ATOMIC_SUB;
-  if (is_sum && in->type == of) return true;
-  return in->type == of && in->op != VYRE_OP_NEG && in->op != VYRE_OP_ABS &&
-         (rule == RULE_ARITH || rule == RULE_FLOAT || rule == RULE_CONVERT);
+  if (in->op == VYRE_OP_CONVERT)
+    return (in->type == VYRE_F64 && ref_type(p, in->arg[0]) == VYRE_F32) ||
+           (in->type == VYRE_F32 && ref_type(p, in->arg[0]) == VYRE_F64);
+  bool is_compared = rule == RULE_EQUALITY || rule == RULE_ORDER;
+  if (is_compared) return ref_type(p, in->arg[0]) == VYRE_F64;
+  return in->type == VYRE_F64 && (rule == RULE_ARITH || rule == RULE_FLOAT || op_is_atomic(in->op));
 }
 
 // Whether the bits of a f64 are asked for, by the program or by a recipe.
 static bool takes_f64_apart(const vyre_program *p, const lower_target *t, const inst *in) {
   if (in->op == VYRE_OP_BITCAST) return in->type == VYRE_F64 || ref_type(p, in->arg[0]) == VYRE_F64;
+  if (!t->keeps_f64_subnormals && is_f64_computed(p, in)) return true;
   if (in->type != VYRE_F64) return false;
   bool is_rounding = in->op >= VYRE_OP_FLOOR && in->op <= VYRE_OP_RINT;
   bool is_quotient = in->op == VYRE_OP_DIV || in->op == VYRE_OP_SQRT;
@@ -42,8 +46,6 @@ static const char *lacking(const vyre_program *p, const lower_target *t, const i
   bool has_atomics = t->has_i64_atomics && t->has_i64;
   if (op_is_atomic(in->op) && type_bits(in->type) == 64 && !has_atomics) return "64-bit atomics";
   if (takes_f64_apart(p, t, in) && !t->has_i64) return "integers of the width of f64";
-  if (is_float_arithmetic(in, VYRE_F32) && !t->keeps_f32_subnormals) return "subnormal f32 numbers";
-  if (is_float_arithmetic(in, VYRE_F64) && !t->keeps_f64_subnormals) return "subnormal f64 numbers";
   return NULL;
 }
 

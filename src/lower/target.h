@@ -21,7 +21,7 @@ typedef struct lower_target {
   bool converts_f16;      // between f16 and f32; nothing else of f16 is ever asked for
 
   // Floats.
-  bool keeps_f32_subnormals, keeps_f64_subnormals;
+  bool keeps_f32_subnormals, keeps_f64_subnormals; // as operands and as results
   bool rounds_f32_division, rounds_f64_division; // and square root: correctly rounded
   bool has_f32_fma, has_f64_fma;
   bool has_one_nan;          // a NaN whose bits are taken is the canonical one
@@ -52,12 +52,13 @@ typedef struct lower_target {
 
   // Launches.
   bool runs_lanes_along_x; // neighbours along x share vectors, so memory should be in order there
+  bool merges_groups;      // lanes may be workgroups (groups.h), and the launch is divided by them
   // Whole workgroups are started, also where they stick out of the grid along an axis of its rank.
   bool pads_grid;
-  bool parts_at_barriers;        // a barrier that only some reach is an error, not a hang
-  bool polls_stop;               // a launch is ended by asking it to
-  uint32_t largest_workgroup;    // invocations; 0: as many as the IR's
-  uint64_t largest_buffer_bytes; // 0: no limit
+  bool parts_at_barriers;         // a barrier that only some reach is an error, not a hang
+  bool polls_stop;                // a launch is ended by asking it to
+  uint32_t largest_workgroup;     // invocations; 0: as many as the IR's
+  uint64_t largest_buffer_bytes;  // 0: no limit
   uint32_t largest_private_bytes; // of private arrays in a region; 0: as many as the IR's
 } lower_target;
 

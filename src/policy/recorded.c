@@ -36,7 +36,29 @@ static vyre_status fail(const reader *r, const char *what) {
       r->line, what);
 }
 
+// Between the quotes; a quote in it stays doubled, as it does wherever the value is written. With
+// more behind them it is no quoted value: as it stands.
+static field quoted_field(reader *r) {
+  const char *begin = r->at;
+  field f = {.at = ++r->at};
+  while (r->at < r->end) {
+    if (*r->at == '"' && (r->at + 1 == r->end || r->at[1] != '"')) break;
+    r->at += *r->at == '"' ? 2 : 1;
+  }
+  f.size = (size_t)(r->at - f.at);
+  if (r->at < r->end) r->at++;
+  if (r->at < r->end && *r->at == '\r') r->at++;
+  if (r->at < r->end && *r->at != ',' && *r->at != '\n') {
+    while (r->at < r->end && *r->at != ',' && *r->at != '\n') r->at++;
+    f = (field){.at = begin, .size = (size_t)(r->at - begin)};
+  }
+  f.is_last = r->at == r->end || *r->at == '\n';
+  if (r->at < r->end) r->at++;
+  return f;
+}
+
 static field next_field(reader *r) {
+  if (r->at < r->end && *r->at == '"') return quoted_field(r);
   field f = {.at = r->at};
   while (r->at < r->end && *r->at != ',' && *r->at != '\n') r->at++;
   f.size = (size_t)(r->at - f.at);
@@ -58,6 +80,14 @@ static vyre_status read_names(reader *r, recorded *out) {
   return out->space.param_count ? VYRE_OK : fail(r, "there is no parameter");
 }
 
+// What other tools write for a configuration that failed.
+static bool says_failed(const char *text) {
+  static const char *const words[] = {"nan", "NaN", "NAN", "inf", "Inf", "INF", "Infinity"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(text, words[i])) return true;
+  return false;
+}
+
 static vyre_status read_time(const reader *r, const field *f, double *time) {
   char text[64], *end;
   *time = (double)NAN;
@@ -65,6 +95,7 @@ static vyre_status read_time(const reader *r, const field *f, double *time) {
   if (f->size >= sizeof text) return fail(r, "the time is no number");
   memcpy(text, f->at, f->size);
   text[f->size] = 0;
+  if (says_failed(text)) return VYRE_OK;
   *time = decimal_read_f64(text, &end);
   bool is_time = end != text && !*end && isfinite(*time) && *time > 0;
   return is_time ? VYRE_OK : fail(r, "the time is no positive number");
@@ -89,15 +120,24 @@ static vyre_status read_line(reader *r, recorded *out) {
   return status == VYRE_OK ? read_time(r, &f, &out->times[at]) : status;
 }
 
+static bool skip_empty_line(reader *r) {
+  const char *at = r->at;
+  if (at < r->end && *at == '\r') at++;
+  if (at < r->end && *at != '\n') return false;
+  r->at = at < r->end ? at + 1 : at;
+  return true;
+}
+
 static vyre_status read_all(reader *r, recorded *out) {
   size_t lines = 1;
+  if (r->end - r->at >= 3 && !memcmp(r->at, "\xef\xbb\xbf", 3)) r->at += 3;
   for (const char *c = r->at; c < r->end; c++) lines += *c == '\n';
   out->times = malloc(lines * sizeof *out->times);
   if (!out->times) return error_out_of_memory(r->error);
   vyre_status status = read_names(r, out);
   while (status == VYRE_OK && r->at < r->end) {
     r->line++;
-    status = read_line(r, out);
+    if (!skip_empty_line(r)) status = read_line(r, out);
   }
   return status == VYRE_OK ? space_finish(&out->space, r->error) : status;
 }

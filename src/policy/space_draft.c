@@ -24,7 +24,8 @@ bool space_draft_is_name(text_piece p) {
 
 // ---- words and sources --------------------------------------------------------------------------
 
-vyre_status space_draft_param(space_draft *d, text_piece name, text_piece values) {
+// A name, and values between commas.
+static vyre_status add_param(space_draft *d, text_piece name, text_piece values) {
   if (!space_draft_is_name(name) || !values.size) return no_values(name, d->error);
   uint32_t param = d->space->param_count, index;
   vyre_status status = space_add_param(d->space, name.at, name.size, d->error);
@@ -41,8 +42,8 @@ vyre_status space_draft_param(space_draft *d, text_piece name, text_piece values
 vyre_status space_draft_given(space_draft *d, const char *given) {
   const char *equals = strchr(given, '=');
   if (!equals) return no_values((text_piece){given, strlen(given)}, d->error);
-  return space_draft_param(d, text_piece_trim(given, (size_t)(equals - given)),
-                           text_piece_trim(equals + 1, strlen(equals + 1)));
+  return add_param(d, text_piece_trim(given, (size_t)(equals - given)),
+                   text_piece_trim(equals + 1, strlen(equals + 1)));
 }
 
 vyre_status space_draft_where(space_draft *d, text_piece where) {
@@ -56,7 +57,7 @@ vyre_status space_draft_source(space_draft *d, const char *text, size_t size) {
   while (status == VYRE_OK && declared_next(&rest, &t)) {
     if (!t.is_whole) return no_values(t.line, d->error);
     if (t.where.size) status = space_draft_where(d, t.where);
-    if (status == VYRE_OK) status = space_draft_param(d, t.name, t.values);
+    if (status == VYRE_OK) status = add_param(d, t.name, t.values);
   }
   return status;
 }

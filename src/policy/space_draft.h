@@ -17,8 +17,6 @@ typedef struct space_draft {
   vyre_error *error;
 } space_draft;
 
-// A name, and values between commas.
-vyre_status space_draft_param(space_draft *d, text_piece name, text_piece values);
 vyre_status space_draft_given(space_draft *d, const char *given); // NAME=V1,V2
 vyre_status space_draft_where(space_draft *d, text_piece where);
 vyre_status space_draft_source(space_draft *d, const char *text, size_t size);

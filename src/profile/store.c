@@ -66,6 +66,12 @@ static const char schema_2[] =
     "CREATE INDEX code_age ON code (sequence);"
     "CREATE INDEX decision_age ON decision (sequence);";
 
+// What later versions of format 2 add; earlier ones do not look at it.
+static const char schema_effort[] =
+    "CREATE TABLE IF NOT EXISTS effort (origin TEXT, device TEXT, fingerprint BLOB, region TEXT,"
+    " operations INTEGER, total_ns INTEGER, bytes INTEGER, date INTEGER, sequence INTEGER,"
+    " PRIMARY KEY (origin, device, fingerprint, region)) WITHOUT ROWID;";
+
 // Format 1 named regions without their program, and latencies without their variant: what cannot be
 // told apart is of no use. The rest stays.
 static const char from_1[] = "DROP TABLE region; DROP TABLE latency;";
@@ -201,6 +207,7 @@ static int create_tables(store *s) {
   if (code == SQLITE_OK && is_new) code = store_exec(s, schema);
   if (code == SQLITE_OK && is_old) code = store_exec(s, from_1);
   if (code == SQLITE_OK && (is_new || is_old)) code = store_exec(s, schema_2);
+  if (code == SQLITE_OK) code = store_exec(s, schema_effort);
   if (code == SQLITE_OK && (is_new || is_old)) code = store_exec(s, pragmas);
   if (code == SQLITE_OK) code = store_commit(s);
   if (code != SQLITE_OK) store_rollback(s);
@@ -261,7 +268,10 @@ static int open_writable(store *s, bool is_locked, identity *who) {
   if (code == SQLITE_OK) code = identify(s, who);
   if (code == SQLITE_OK && sqlite3_db_readonly(s->db, "main") == 1) code = SQLITE_READONLY;
   if (code != SQLITE_OK || *who == NEWER || *who == SOMEBODY_ELSES) return code;
-  if (*who == OURS) return prepare_writing(s);
+  if (*who == OURS) {
+    code = prepare_writing(s);
+    return code == SQLITE_OK ? store_exec(s, schema_effort) : code;
+  }
   code = create(s, is_locked);
   if (code == SQLITE_OK) *who = OURS;
   return code;

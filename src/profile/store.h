@@ -43,6 +43,7 @@ typedef struct store_region {
   const uint8_t *fingerprint; // STORE_FINGERPRINT bytes
   const char *region;
   region_record added; // since the last batch, not in total
+  uint64_t operations; // of all these dispatches; 0: not known, or none
 } store_region;
 
 typedef struct store_latency {
@@ -152,6 +153,14 @@ typedef struct store_tuning_row {
 vyre_status store_load_regions(store *s, const char *device, uint32_t limit, hints *into,
                                vyre_error *error);
 // All of a program, by size class, work and variant.
+// What is known of a region's operations: sums of the same dispatches, on all devices.
+typedef struct store_effort_row {
+  const char *region;
+  uint64_t operations, total_ns, bytes;
+} store_effort_row;
+
+vyre_status store_load_efforts(store *s, const uint8_t *fingerprint, arena *memory,
+                               store_effort_row **rows, uint32_t *count, vyre_error *error);
 vyre_status store_load_latencies(store *s, const uint8_t *fingerprint, arena *memory,
                                  store_latency_row **rows, uint32_t *count, vyre_error *error);
 // All of a program, by size class and work, the latest first.

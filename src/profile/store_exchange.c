@@ -178,7 +178,7 @@ vyre_status store_clear(store *s, vyre_error *error) {
     if (code == SQLITE_OK)
       code = store_exec(s, "DELETE FROM region; DELETE FROM latency; DELETE FROM tuning;"
                            "DELETE FROM speculation; DELETE FROM pass; DELETE FROM code;"
-                           "DELETE FROM decision; DELETE FROM meta");
+                           "DELETE FROM decision; DELETE FROM effort; DELETE FROM meta");
     if (code == SQLITE_OK) code = store_commit(s);
     if (code != SQLITE_OK)
       store_rollback(s);

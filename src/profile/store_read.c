@@ -39,6 +39,24 @@ vyre_status store_load_regions(store *s, const char *device, uint32_t limit, hin
       &(store_query){s, STORE_SQL_LOAD_REGIONS, bind_region, &key, merge_region, into}, error);
 }
 
+static bool fill_effort(sqlite3_stmt *q, arena *memory, void *row) {
+  store_effort_row *r = row;
+  r->operations = store_column_u64(q, 1);
+  r->total_ns = store_column_u64(q, 2);
+  r->bytes = store_column_u64(q, 3);
+  return (r->region = store_copy_column(memory, q, 0)) != NULL;
+}
+
+vyre_status store_load_efforts(store *s, const uint8_t *fingerprint, arena *memory,
+                               store_effort_row **rows, uint32_t *count, vyre_error *error) {
+  store_collecting c = {.memory = memory, .row_bytes = sizeof **rows, .fill = fill_effort};
+  void *found;
+  vyre_status status = store_collect_rows(s, STORE_SQL_LOAD_EFFORTS, store_bind_fingerprint,
+                                          fingerprint, &c, &found, count, error);
+  *rows = found;
+  return status;
+}
+
 // ---- samples -----------------------------------------------------------------------------------
 
 vyre_status store_load_latencies(store *s, const uint8_t *fingerprint, arena *memory,

@@ -44,6 +44,21 @@ static void add_region(writing *w, const store_region *r) {
   run(w, q);
 }
 
+// Those dispatches only of which the operations are known, so that the sums fit each other.
+static void add_effort(writing *w, const store_region *r) {
+  sqlite3_stmt *q;
+  if (!r->operations || !next(w, STORE_SQL_ADD_EFFORT, &q)) return;
+  store_bind_text(q, 1, w->s->machine);
+  store_bind_text(q, 2, r->device);
+  store_bind_blob(q, 3, r->fingerprint, STORE_FINGERPRINT);
+  store_bind_text(q, 4, r->region);
+  store_bind_u64(q, 5, r->operations);
+  store_bind_u64(q, 6, r->added.kernel_ns_total);
+  store_bind_u64(q, 7, r->added.bytes_total);
+  bind_age(w, q, 8);
+  run(w, q);
+}
+
 // ---- samples -----------------------------------------------------------------------------------
 
 typedef struct sums {
@@ -245,6 +260,7 @@ static void prune(writing *w, store_sql sql, uint32_t max_keys) {
 static void prune_all(writing *w, uint32_t max_keys) {
   enum { ROWS_PER_PROGRAM = 4 };
   prune(w, STORE_SQL_PRUNE_REGION, max_keys);
+  prune(w, STORE_SQL_PRUNE_EFFORT, max_keys);
   prune(w, STORE_SQL_PRUNE_LATENCY, max_keys);
   prune(w, STORE_SQL_PRUNE_CODE, max_keys);
   prune(w, STORE_SQL_PRUNE_DECISION, max_keys);
@@ -275,6 +291,7 @@ static void get_sequence(writing *w) {
 
 static void add_all(writing *w, const store_batch *b) {
   for (uint32_t i = 0; i < b->region_count; i++) add_region(w, &b->regions[i]);
+  for (uint32_t i = 0; i < b->region_count; i++) add_effort(w, &b->regions[i]);
   for (uint32_t i = 0; i < b->latency_count; i++)
     add_samples(w, &latency_table, &b->latencies[i], b->latencies[i].ns, b->latencies[i].count);
   for (uint32_t i = 0; i < b->code_count; i++) add_code(w, &b->codes[i]);

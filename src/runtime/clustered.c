@@ -9,15 +9,16 @@
 #include "runtime/runtime.h"
 
 vyre_status clustered_runtime_new(const cluster_transport *transport, int32_t communicator,
-                                  const vyre_runtime_options *options, uint64_t split_least,
+                                  const vyre_runtime_options *options, const cluster_options *how,
                                   vyre_runtime **out, vyre_error *error) {
-  cluster_options how = {.backend = options->backend, .split_least = split_least};
+  cluster_options used = how ? *how : (cluster_options){0};
+  used.backend = options->backend;
   vyre_runtime_options own = *options;
   own.no_learning = own.no_store = true;
   own.specialise = false;
   vyre_status status = vyre_runtime_new(&own, out, error);
   if (status != VYRE_OK) return status;
-  status = cluster_new(transport, communicator, &how, &(*out)->cluster, error);
+  status = cluster_new(transport, communicator, &used, &(*out)->cluster, error);
   if (status == VYRE_OK) return VYRE_OK;
   vyre_runtime_free(*out);
   *out = NULL;
@@ -32,7 +33,7 @@ vyre_status vyre_cluster_new(int32_t communicator, const vyre_runtime_options *o
                      "vyre_cluster_new was called with NULL. Fix: pass where the runtime goes");
   *out = NULL;
   vyre_runtime_options defaults = {0};
-  return clustered_runtime_new(NULL, communicator, options ? options : &defaults, 0, out, error);
+  return clustered_runtime_new(NULL, communicator, options ? options : &defaults, NULL, out, error);
 }
 
 uint32_t vyre_cluster_rank(const vyre_runtime *rt) {

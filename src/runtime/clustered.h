@@ -7,9 +7,9 @@
 
 #include "cluster/cluster.h"
 
-// `transport` NULL: that of MPI; `split_least` 0: as usual (cluster.h).
+// `transport` NULL: that of MPI; `how` NULL: as usual (cluster.h); its backend is of `options`.
 vyre_status clustered_runtime_new(const cluster_transport *transport, int32_t communicator,
-                                  const vyre_runtime_options *options, uint64_t split_least,
+                                  const vyre_runtime_options *options, const cluster_options *how,
                                   vyre_runtime **out, vyre_error *error);
 
 #endif

@@ -23,6 +23,7 @@ void code_free(code *c) {
   free(c->decisions);
   free(c->selection);
   free(c->sums);
+  effort_free(c->effort);
   free(c);
 }
 
@@ -264,6 +265,7 @@ static vyre_status compile(code *c, const code_request *request, optimize_result
   optimized->decisions = NULL;
   c->sums_count = executable_program(c->executable)->region_count;
   c->sums = calloc(c->sums_count + 1u, sizeof *c->sums);
+  c->effort = effort_new(executable_program(c->executable)); // without it less is told
   return c->sums && c->selection ? VYRE_OK : error_out_of_memory(error);
 }
 

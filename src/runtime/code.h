@@ -9,6 +9,7 @@
 #ifndef VYRE_RUNTIME_CODE_H
 #define VYRE_RUNTIME_CODE_H
 
+#include "analysis/effort.h"
 #include "backend/executable.h"
 #include "policy/optimize.h"
 #include "policy/variant_name.h"
@@ -52,6 +53,7 @@ typedef struct code {
   uint64_t runs_kept;    // under the kernel's lock
   uint32_t sums_count;   // regions of what was compiled
   evidence_region *sums; // one per such region
+  effort *effort;        // of what was compiled; NULL where nothing is kept
 } code;
 
 typedef struct code_request {

@@ -100,12 +100,13 @@ static void gather_regions(vyre_kernel *k, code *c, bool writes) {
                            .kernel_ns_total = atomic_exchange(&from->total_ns, 0),
                            .kernel_ns_max = atomic_exchange(&from->max_ns, 0),
                            .bytes_total = atomic_exchange(&from->bytes, 0)};
+    uint64_t operations = atomic_exchange(&from->operations, 0);
     hints_region_key(program_fingerprint(k->program), p->regions[i].name, key);
     hints_merge(k->runtime->hints, key, &added);
     if (!writes) continue;
     store_region row = {e->devices[c->device].adapter,
                         copy_hash(e, program_fingerprint(k->program)),
-                        copy_text(e, p->regions[i].name), added};
+                        copy_text(e, p->regions[i].name), added, operations};
     if (row.fingerprint && row.region) (void)vec_push(&e->regions, row);
   }
 }

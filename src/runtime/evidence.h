@@ -33,6 +33,7 @@ typedef struct evidence {
 // The sums of one region of a code since they were last gathered; it ran as often as the code.
 typedef struct evidence_region {
   atomic_uint_fast64_t total_ns, max_ns, bytes;
+  atomic_uint_fast64_t operations; // analysis/effort.h
 } evidence_region;
 
 static inline void evidence_region_add(evidence_region *r, uint64_t ns, uint64_t bytes) {

@@ -147,6 +147,15 @@ static bool is_long_on_host(const variant *v) {
          executable_backend(v->code->executable)->is_host;
 }
 
+static void record_effort(code *c, const vyre_report *r, const vyre_dispatch_args *args) {
+  for (uint32_t i = 0; c->effort && i < r->region_count && i < c->sums_count; i++) {
+    uint64_t each, all;
+    if (effort_of_invocation(c->effort, i, args, &each) &&
+        !__builtin_mul_overflow(each, r->regions[i].invocations, &all))
+      atomic_fetch_add_explicit(&c->sums[i].operations, all, memory_order_relaxed);
+  }
+}
+
 static void record(vyre_kernel *k, variant *v, const vyre_report *r, uint64_t ns,
                    bool is_disturbed) {
   worker *w = k->runtime->worker;
@@ -359,6 +368,7 @@ static vyre_status dispatch(vyre_kernel *k, const vyre_dispatch_args *args, vyre
   uint64_t ns = is_long ? clock_undisturbed_ns(r->wall_ns, &before) : r->wall_ns;
   bool is_disturbed = (c && check_is_disturbing(c)) || is_warm_up(p, v);
   if (status == VYRE_OK) record(k, v, r, ns, is_disturbed);
+  if (status == VYRE_OK && v->code->effort) record_effort(v->code, r, args);
   if (atomic_load_explicit(&p->explored, memory_order_relaxed) == v) review_explored(k, p, v, ns);
   if (c) check_end(c, args, status == VYRE_OK && v == chosen);
   if (k->predictor) special_leave(k);

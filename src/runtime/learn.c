@@ -141,7 +141,7 @@ static void add_backends(learn_job *j, const char *usual, bool only_known) {
     if (backend_is_of(id, rt->without) || (only_known && !is_known(j, id))) continue;
     vyre_error error = {0};
     uint64_t start = clock_thread_cpu_ns();
-    uint32_t count = backend_device_ids(id, ids, NUMBERED_MOST, &error);
+    uint32_t count = backend_device_ids(id, !is_routed, ids, NUMBERED_MOST, &error);
     if (!count)
       note_failure(j, &(code_request){.backend = id}, VYRE_ERROR_UNSUPPORTED, error.message);
     for (uint32_t k = 0; k < count; k++)

@@ -278,7 +278,7 @@ static void look_for_code(vyre_kernel *k, plan *p) {
     code *found;
     if (!strcmp(id, first->backend) || !backend_is_contender(id)) continue;
     if (backend_is_of(id, rt->without)) continue;
-    uint32_t count = backend_device_ids(id, ids, NUMBERED_MOST, NULL);
+    uint32_t count = backend_device_ids(id, true, ids, NUMBERED_MOST, NULL);
     for (uint32_t n = 0; n < count; n++) {
       if (backend_is_of(ids[n], rt->without)) continue;
       code_request request = {

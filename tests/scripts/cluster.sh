@@ -31,6 +31,12 @@ grep -q 'on 4 ranks: split along y' out || fail "$(cat out)"
 same 3 counts "$source/examples/histogram.vyre" data=rand:65536 counts=ones:256
 grep -q 'on 3 ranks: split along x' out || fail "$(cat out)"
 
+# The same over TCP instead of shared memory, often enough that shares are measured.
+export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
+same 4 c "$source/examples/matmul.vyre" m=96 n=64 k=48 a=rand b=rand:3072:3 --repeat 12
+same 5 counts "$source/examples/histogram.vyre" data=rand:65536 counts=ones:256 --repeat 12
+unset OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include
+
 # A rank that was started with other numbers: all of them say so, and none waits.
 saxpy=$source/examples/saxpy.vyre
 status=0

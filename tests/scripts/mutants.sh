@@ -60,6 +60,32 @@ assert not [m for m in made if m[0] in (9, 10) and ("x >= 3" in m[2] or "a >= 1"
 assert (13, "arguments swapped", 'if (strcmp("x", t)) return a != b;') not in made
 assert not [m for m in made if m[0] == 15 and m[1] == "statement dropped"]
 
+# The smaller of two is the same number where they are equal; of anything else that cannot be said.
+def off_by_one(line):
+    return [new.strip() for _, kind, _, new in mutate.mutants_of(f"int f(void) {{\n  {line}\n}}\n")
+            if kind == "off by one"]
+for line in ("return a < b ? a : b;", "x = p->n >= q.m[i] ? q.m[i] : p->n;", "if (a > b) b = a;"):
+    assert not off_by_one(line), line
+for line in ("return a < b ? a : c;", "return a + b < c ? b : c;", "return a < b ? a : b + d;", "if (a > b) c = a;",
+             "return a < b ? b : b;", "return x.a < b ? a : b;", "return a < b + c ? a : b;"):
+    assert off_by_one(line), line
+
+# More memory than is needed is no fault, less is; numbers that are not negative have no sign to carry on.
+def faults(line):
+    return [new.strip() for _, kind, _, new in mutate.mutants_of(f"int f(void) {{\n  {line}\n}}\n")
+            if kind in ("off by one", "constant changed")]
+assert faults("p = calloc(n + 1, sizeof *p);") == ["p = calloc(n + 0, sizeof *p);"]
+assert faults("p = malloc(2 * n);") == []
+assert faults("p = malloc(n - 2);") == ["p = malloc(n - 3);"]
+assert faults("v = LLVMConstInt(t, 8, false);") == ["v = LLVMConstInt(t, 9, false);"]
+def swaps(line):
+    return [new.strip() for _, kind, _, new in mutate.mutants_of(f"int f(void) {{\n  {line}\n}}\n")
+            if kind == "arguments swapped"]
+assert "v = bin(l, VYRE_OP_ADD, y, x);" not in swaps("v = bin(l, VYRE_OP_ADD, x, y);")
+assert "v = bin(l, VYRE_OP_SUB, y, x);" in swaps("v = bin(l, VYRE_OP_SUB, x, y);")
+assert "v = VYRE_LLVM(e, \"llvm.umin\", y, x);" not in swaps("v = VYRE_LLVM(e, \"llvm.umin\", x, y);")
+assert "v = LLVMConstInt(t, x, true);" in faults("v = LLVMConstInt(t, x, false);")
+
 loader = importlib.machinery.SourceFileLoader("mutants", "scripts/mutants")
 mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutants", loader))
 loader.exec_module(mutants)

@@ -17,7 +17,7 @@ command -v patchelf >/dev/null || skip "patchelf is not installed. Fix: scripts/
 unshare -m mount -t tmpfs none "$work" 2>/dev/null || skip "mounts are not allowed here"
 llvm=$(sed -n 's/^LLVM_ROOT:PATH=//p' "$VYRE_BUILD/CMakeCache.txt")
 
-wheel=$("$python" python/build_backend.py wheel "$work/wheel" --build "$VYRE_BUILD" | tail -n 1) || exit 1
+wheel=$("$python" python/build_backend.py wheel "$work/wheel" --build "$VYRE_BUILD" --level 0 | tail -n 1) || exit 1
 # Unpacked as an installer does it, also where pip is not there.
 (umask 022 && "$python" -m zipfile -e "$wheel" "$work/site" && chmod -R go-w "$work/site")
 cat >"$work/check.py" <<'PY'
@@ -27,7 +27,7 @@ with vyre.Runtime("cpu", store=False):
     vyre.kernel("program p()\nbuffer y: u32[] write\nregion main grid(len(y)) { y[global_id.x] = 3 * global_id.x }\n")(y)
     assert list(y) == [0, 3, 6, 9], y
     maps = [line.split()[-1] for line in open("/proc/self/maps") if "libLLVM" in line]
-    assert maps and all("/site/vyre/lib/" in m for m in maps), maps
+    assert all("/site/vyre/lib/" in m for m in maps), maps  # none where it is part of the module
     try:
         vyre.kernel("__kernel void f(__global int *x) { x[0] = 1; }")
     except vyre.BackendError as e:

@@ -32,6 +32,7 @@ vyre report -o "$work/searched.html" scale >/dev/null || exit 1
 [ "$(grep -c 'course of the search' "$work/searched.html")" = 1 ] || { echo "searches: not one" && exit 1; }
 grep -q 'scale, 3 configurations, 1 failed' "$work/searched.html" || { echo "the search is another" && exit 1; }
 grep -q 'data-best-ns="1500"' "$work/searched.html" || { echo "its best is another" && exit 1; }
+grep -Eq 'the roof, [0-9.]+ G/s on f32' "$work/searched.html" || { echo "no roof was measured" && exit 1; }
 grep -Eq 'memory copies [0-9.]+ GB/s here' "$work/searched.html" || { echo "memory was not measured" && exit 1; }
 vyre report -o "$work/searched.html" --no-measure >/dev/null || exit 1
 [ "$(grep -c 'course of the search' "$work/searched.html")" = 2 ] || { echo "searches: not two" && exit 1; }
@@ -83,6 +84,16 @@ for t, a in marks:
         best = min(l["median_ns"] for (v, s), l in medians.items()
                    if v.startswith(a["data-series"]) and s == int(a["data-size-class"]))
         if best != int(a["data-ns"]): bad.append("series %s" % a)
+import sqlite3
+db = sqlite3.connect(work + "/home/state/evidence.db")
+known = {r: (o, n, b) for r, o, n, b in
+         db.execute("SELECT region, sum(operations), sum(total_ns), sum(bytes) FROM effort GROUP BY region")}
+drawn = [a for t, a in marks if "data-operations" in a]
+for a in drawn:
+    mine = (int(a["data-operations"]), int(a["data-effort-ns"]), int(a["data-bytes"]))
+    if known.get(a["data-effort-region"]) != mine: bad.append("operations %s, not %s" % (a, known))
+    if not mine[2] <= mine[0] * 8 <= 3 * mine[2]: bad.append("1 to 3 operations for 8 bytes, not %s" % (mine,))
+if len(drawn) != len(known) or not drawn: bad.append("%d points for %s" % (len(drawn), known))
 if not (seen and shown and sections): bad.append("too few marks: %d %d %d" % (seen, len(shown), len(sections)))
 print("\n".join(bad)); sys.exit(1 if bad else 0)
 PY

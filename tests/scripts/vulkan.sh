@@ -28,7 +28,7 @@ stand_in() { # NAME: a loader from the C that is read
 # The sanitizer's own libraries must be found with or without LD_LIBRARY_PATH.
 with() { env LD_LIBRARY_PATH="$work/$1" "${@:2}"; }
 
-expect "not asked for" VYRE_VULKAN=on env -u VYRE_VULKAN
+expect "turned off" VYRE_VULKAN=off env VYRE_VULKAN=off
 mkdir -p "$work/broken"
 : >"$work/broken/libvulkan.so.1"
 expect "no loader" "cannot be opened" with broken
@@ -72,6 +72,42 @@ said=$(env VK_ICD_FILENAMES="$work/nothing.json" VK_DRIVER_FILES="$work/nothing.
 # Where Vulkan is not used, its loader is not opened.
 if command -v ldd >/dev/null; then
   ldd "$VYRE_BUILD/vyre" | grep -qi vulkan && complain "vyre is linked with the Vulkan loader"
+fi
+
+# What may be chosen without being named: a GPU, and of CPUs those that VYRE_VULKAN=on asks for. The GPU is
+# lavapipe that says so of itself; its memory then is its own.
+real=$(ldconfig -p 2>/dev/null | sed -n 's/.*libvulkan\.so\.1 .* => //p' | head -n 1)
+if [ -n "$real" ] && "$VYRE_BUILD/vyre" devices vulkan 2>/dev/null | grep -q llvmpipe; then
+  stand_in gpu <<END
+#include <dlfcn.h>
+#include <string.h>
+#include <vulkan/vulkan.h>
+static PFN_vkGetInstanceProcAddr get;
+static PFN_vkGetPhysicalDeviceProperties2 properties;
+static void changed(VkPhysicalDevice d, VkPhysicalDeviceProperties2 *p) {
+  properties(d, p);
+  p->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+}
+PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance i, const char *name) {
+  if (!get) get = (PFN_vkGetInstanceProcAddr)dlsym(dlopen("$real", RTLD_NOW), "vkGetInstanceProcAddr");
+  PFN_vkVoidFunction found = get(i, name);
+  if (strcmp(name, "vkGetPhysicalDeviceProperties2")) return found;
+  properties = (PFN_vkGetPhysicalDeviceProperties2)found;
+  return (PFN_vkVoidFunction)changed;
+}
+END
+  chosen() { # COMMAND...: what is measured where no backend is named
+    "$@" "$VYRE_BUILD/vyre" certify examples/saxpy.vyre a=2 x=rand:4096 y=ones:4096 --json 2>&1
+  }
+  chosen env -u VYRE_VULKAN | grep -q '"vulkan' && complain "a CPU is chosen without being asked for"
+  chosen env VYRE_VULKAN=on | grep -q '"vulkan' || complain "VYRE_VULKAN=on does not let a CPU be chosen"
+  chosen with gpu env -u VYRE_VULKAN | grep -q '"vulkan' || complain "a GPU is not chosen"
+  env -u VYRE_VULKAN "$VYRE_BUILD/vyre" run examples/saxpy.vyre a=2 x=iota:9 y=ones:9 --print y \
+    --backend vulkan 2>&1 | grep -q 17 || complain "a CPU does not run what names it"
+  said=$(with gpu env -u VYRE_VULKAN "$VYRE_BUILD/vyre" conform --backend vulkan --suite rows 2>&1) ||
+    complain "a GPU's rows: $said"
+  with gpu "$VYRE_BUILD/vyre" devices vulkan 2>&1 | grep -q "memory of its own" ||
+    complain "a GPU's memory is not its own"
 fi
 
 # Two devices: lavapipe's driver twice. Each is listed, chosen by number and by name, compared and

@@ -36,6 +36,9 @@ space 0 'of 2 configurations evaluated' \
   "$(params "$wg, $per, {\"Name\": \"B\", \"Values\": [true, false]}")"
 space 0 'of 3 configurations evaluated' \
   "$(params "$wg, $per, {\"Name\": \"F\", \"Values\": [0.5, \"1\", 2]}")"
+passes="{\"Name\": \"VYRE_PASSES\", \"Type\": \"string\", \"Values\": \"['none', 'release']\"}"
+space 0 'of 4 configurations evaluated' \
+  "$(params "$wg, $per, $passes, {\"Name\": \"B\", \"Values\": \"[True, False,]\"}")"
 space 0 'of 1 configurations evaluated' \
   "$(params "$wg, {\"Name\": \"PER\", \"Values\": [1, 2, 4]}" '{"Expression": "PER == 1"}')"
 space 1 'Fix: ' '{'
@@ -52,6 +55,9 @@ space 1 "a parameter's values are no list" "$(params '{"Name": "A", "Values": "1
 space 1 "a parameter's values are no list" "$(params '{"Name": "A", "Values": "[1, 2"}')"
 space 1 "a parameter's values are no list" "$(params '{"Name": "A", "Values": "1, 2]"}')"
 space 1 "a parameter's values are no list" "$(params '{"Name": "A", "Values": "]1, 2["}')"
+space 1 "a parameter's values are no list" "$(params '{"Name": "A", "Values": "[]"}')"
+space 1 "a parameter's values are no list" "$(params '{"Name": "A", "Values": "[ ]"}')"
+space 1 "a parameter's values are no list" "$(params '{"Name": "A", "Values": "[1,,2]"}')"
 space 1 'neither number nor text' "$(params '{"Name": "A", "Values": [[1]]}')"
 space 1 'neither number nor text' "$(params '{"Name": "A", "Values": [1, null]}')"
 space 1 'a condition has no expression' "$(params "$wg, $per" '{"Parameters": ["WG"]}')"

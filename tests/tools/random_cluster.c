@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // random_cluster COUNT SEED [RANKS]: random programs without races on 1 to 8 ranks (threads of this
-// process, tests/thread_transport.h), three dispatches each, beside one process. Between them ranks
-// read parts of buffers, and write what was there at first to parts that may overlap; at the end
-// all ranks read. Every third program runs on the CPU backend, the others on the interpreter.
-// Prints what differs, and the count.
+// process, tests/thread_transport.h), five dispatches each, beside one process. Before some of them
+// ranks read parts of buffers, and write what was there at first to parts that may overlap; at the
+// end all ranks read. Every third program runs on the CPU backend, the others on the interpreter.
+// By the seed, too: shares of any size, or measured anew all the time; halos of any depth; what
+// needs no messages first, or last. Prints what differs, and the count.
 #include "../thread_transport.h"
 
 #include "backend/executable.h"
@@ -17,7 +18,7 @@
 
 #include <inttypes.h>
 
-enum { DISPATCHES = 3, MOST_BUFFERS = 128 };
+enum { DISPATCHES = 5, MOST_BUFFERS = 128 };
 
 typedef struct job {
   const trial *t;
@@ -51,6 +52,25 @@ static byte_range range_of(uint64_t seed, uint32_t turn, uint32_t buffer, uint32
   if (!size || random_below(&random, 100) < 40) return (byte_range){0, 0};
   size_t a = random_below(&random, (uint32_t)size), b = random_below(&random, (uint32_t)size + 1);
   return a < b ? (byte_range){a, b - a} : (byte_range){b, a - b};
+}
+
+// Often nothing happens between two dispatches: then what ranks have is what the first left.
+static bool has_change(uint64_t seed, uint32_t turn) {
+  return turn && (seed / 5 + turn) % 3 == 0;
+}
+
+// How the ranks share the work: the same on all of them.
+static cluster_options options_of(uint64_t seed, uint32_t *weights) {
+  random_state random = {seed * 0x9e3779b97f4a7c15u + 77};
+  random_below(&random, 2);
+  cluster_options o = {.split_least = 1, .keeps_shares = true, .depth = 1};
+  uint32_t kind = random_below(&random, 4);
+  for (uint32_t n = 0; n < HUB_RANKS; n++) weights[n] = 1 + random_below(&random, 1000);
+  if (kind == 1 || kind == 2) o.weights = weights;
+  if (kind == 2 || kind == 3) o.keeps_shares = false, o.adapt_every = 1 + random_below(&random, 2);
+  if (random_below(&random, 2)) o.depth = 1 + random_below(&random, 5);
+  o.interior = random_below(&random, 3) ? INTERIOR_FIRST : INTERIOR_LAST;
+  return o;
 }
 
 static vyre_status change_between(const job *j, uint32_t turn, vyre_buffer **handles,
@@ -110,7 +130,7 @@ static vyre_status run_rank(job *j, vyre_runtime *rt) {
                              .threads = 1};
   memcpy(args.workgroup, t->workgroup, sizeof args.workgroup);
   for (uint32_t n = 0; n < DISPATCHES && status == VYRE_OK; n++) {
-    if (n) status = change_between(j, n, handles, &j->error);
+    if (has_change(j->seed, n)) status = change_between(j, n, handles, &j->error);
     if (status == VYRE_OK) status = vyre_kernel_dispatch(k, &args, NULL, &j->error);
   }
   if (status == VYRE_OK && !j->rank) vyre_kernel_explain(k, &j->explained, NULL);
@@ -122,11 +142,14 @@ static vyre_status run_rank(job *j, vyre_runtime *rt) {
 static void *rank_main(void *context) {
   job *j = context;
   vyre_runtime *rt = NULL;
-  hub_mine = (hub_rank){j->h, j->rank};
+  hub_mine = (hub_rank){.h = j->h, .rank = j->rank};
   vyre_runtime_options options = {.backend = j->backend};
-  j->status = clustered_runtime_new(&hub_transport, 0, &options, 1, &rt, &j->error);
+  uint32_t weights[HUB_RANKS];
+  cluster_options how = options_of(j->seed, weights);
+  j->status = clustered_runtime_new(&hub_transport, 0, &options, &how, &rt, &j->error);
   if (j->status == VYRE_OK) j->status = run_rank(j, rt);
-  if (j->status != VYRE_OK && rt) hub_fail(&(hub_rank){j->h, j->rank}, j->error.message);
+  if (j->status != VYRE_OK && rt)
+    hub_fail(&(hub_rank){.h = j->h, .rank = j->rank}, j->error.message);
   vyre_runtime_free(rt);
   return NULL;
 }
@@ -158,7 +181,7 @@ static void run_alone(const trial *t, uint64_t seed, uint32_t ranks, outcome *ou
   out->status = vyre_compile(t->program, "ref", NULL, &e, &out->error);
   if (out->status != VYRE_OK) return;
   for (uint32_t n = 0; n < DISPATCHES && out->status == VYRE_OK; n++) {
-    if (n) change_alone(t, seed, ranks, n, out);
+    if (has_change(seed, n)) change_alone(t, seed, ranks, n, out);
     out->status = vyre_dispatch(e, &args, NULL, &out->error);
   }
   vyre_executable_release(e);
@@ -210,7 +233,7 @@ int main(int argc, char **argv) {
   uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 300;
   uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
   uint32_t fixed = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
-  uint64_t wrong = 0, unusable = 0, split = 0, whole = 0;
+  uint64_t wrong = 0, unusable = 0, split = 0, whole = 0, deep = 0, early = 0;
   for (uint64_t i = 0; i < count; i++) {
     uint64_t own = seed + i;
     trial t;
@@ -234,6 +257,8 @@ int main(int argc, char **argv) {
       compare_outcomes(&t, &expected, &found, &d);
       split += count_of(explained, ": split along");
       whole += count_of(explained, ": whole on");
+      deep += count_of(explained, "parts overlap");
+      early += count_of(explained, "what needs no message first");
       if (d.verdict != SAME && wrong++ < 5) {
         char *text = NULL;
         printf("seed %" PRIu64 ", %u ranks: %s %s\n%s", own, ranks, d.text, found.error.message,
@@ -249,8 +274,9 @@ int main(int argc, char **argv) {
     free_outcome(&found);
     trial_fini(&t);
   }
-  printf("%" PRIu64 " programs, %" PRIu64 " regions split, %" PRIu64 " whole, %" PRIu64
-         " unusable, %" PRIu64 " wrong\n",
-         count, split, whole, unusable, wrong);
+  printf("%" PRIu64 " programs, %" PRIu64 " regions split (%" PRIu64 " overlap, %" PRIu64
+         " begin before messages are there), %" PRIu64 " whole, %" PRIu64 " unusable, %" PRIu64
+         " wrong\n",
+         count, split, deep, early, whole, unusable, wrong);
   return wrong != 0;
 }

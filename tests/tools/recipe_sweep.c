@@ -53,6 +53,8 @@ typedef struct chunk {
     }                                                                                              \
   }
 
+EXPECT(sum_f32, c->expected.f32[i] = c->in[0].f32[i] + c->in[1].f32[i])
+EXPECT(product_f32, c->expected.f32[i] = c->in[0].f32[i] * c->in[1].f32[i])
 EXPECT(sqrt_f32, c->expected.f32[i] = sqrtf(c->in[0].f32[i]))
 EXPECT(sqrt_f64, c->expected.f64[i] = sqrt(c->in[0].f64[i]))
 EXPECT(div_f32, c->expected.f32[i] = c->in[0].f32[i] / c->in[1].f32[i])
@@ -256,6 +258,10 @@ static lower_target inexact_f64(void) {
   return t;
 }
 
+static lower_target flushing(void) {
+  return lower_lacking(RECIPE_subnormal);
+}
+
 static lower_target unrounded(void) {
   return lower_lacking(RECIPE_rounding);
 }
@@ -309,6 +315,14 @@ typedef struct row {
   }
 
 static const row rows[] = {
+    {"sum f32, flushed, hard", "subnormal", VYRE_F32, VYRE_F32, "x + y", flushing, fill_pairs,
+     expect_sum_f32, ALL_PAIRS},
+    {"product f32, flushed, hard", "subnormal", VYRE_F32, VYRE_F32, "x * y", flushing, fill_pairs,
+     expect_product_f32, ALL_PAIRS},
+    {"product f32, flushed", "subnormal", VYRE_F32, VYRE_F32, "x * y", flushing, fill_div_f32,
+     expect_product_f32, 100000000},
+    {"sqrt f32, flushed", "subnormal", VYRE_F32, VYRE_F32, "sqrt(x)", flushing, fill_all,
+     expect_sqrt_f32, ALL_F32},
     {"sqrt f32, f64", "quotient", VYRE_F32, VYRE_F32, "sqrt(x)", with_f64, fill_all,
      expect_sqrt_f32, ALL_F32},
     {"sqrt f32, integers", "quotient_exact", VYRE_F32, VYRE_F32, "sqrt(x)", without_f64, fill_all,

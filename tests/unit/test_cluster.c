@@ -6,6 +6,7 @@
 
 #include "cluster/split.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct given {
@@ -35,7 +36,7 @@ static split share(const given *g, uint32_t ranks) {
   footprint_launch l = {.params = g->params, .lengths = g->lengths};
   memcpy(l.grid, g->grid, sizeof l.grid);
   assert_non_null(r);
-  assert_true(split_make(r, g->p, &l, &(split_options){ranks, 1}, &s));
+  assert_true(split_make(r, g->p, &l, &(split_options){.ranks = ranks, .least = 1}, &s));
   footprint_free(r);
   return s;
 }
@@ -150,9 +151,75 @@ static void what_cannot_be_split_says_why(void **state) {
                "parts along x may meet in atomics whose order matters, on `o`", false);
 }
 
+// However an index is written, the part of the middle rank, of 40 to 79, reads what it reads.
+static void indices_may_be_written_in_many_ways(void **state) {
+  (void)state;
+  static const struct {
+    const char *statements, *index;
+    interval reads;
+  } rows[] = {
+      {"", "global_id.x", {40, 80}},
+      {"", "u64(global_id.x)", {40, 80}},
+      {"", "u64(global_id.x) + 1", {41, 81}},
+      {"", "i64(i32(global_id.x)) - 1", {39, 79}},
+      {"", "u64(global_id.x + 7) - 7", {40, 80}},
+      {"", "u32(u8(global_id.x))", {40, 80}},
+      {"", "u64(u8(global_id.x)) + 9", {49, 89}},
+      {"", "i32(i8(global_id.x)) + 2", {42, 82}},
+      {"", "u32(global_id.x > 50)", {0, 2}},
+      {"", "u64(global_id.x > 50) + 5", {5, 7}},
+      {"let k = global_id.x - 40", "k + 40", {40, 80}},
+      {"", "group_id.x * 8 + local_id.x", {40, 80}},
+      {"", "min(global_id.x, 60u32)", {40, 61}},
+      {"", "max(u64(global_id.x), 50u64)", {50, 80}},
+  };
+  for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "program s()\nbuffer a: f32[240] read\nbuffer b: f32[120] write\n"
+             "region r grid(120) workgroup(8) {\n%s\nb[global_id.x] = a[%s]\n}\n",
+             rows[row].statements, rows[row].index);
+    given g = take(text, NULL, NULL);
+    split s = share(&g, 3);
+    assert_true(s.is_split);
+    const intervals *found = &split_use(&s, 1, 0)->reads;
+    if (found->count != 1 || found->at[0].lo != rows[row].reads.lo ||
+        found->at[0].hi != rows[row].reads.hi)
+      fail_msg("%s: %zu, from %llu to %llu", rows[row].index, found->count,
+               (unsigned long long)(found->count ? found->at[0].lo : 0),
+               (unsigned long long)(found->count ? found->at[0].hi : 0));
+    EXPECT(&split_use(&s, 1, 1)->writes, {40, 80});
+    split_fini(&s);
+    vyre_program_release(g.p);
+  }
+}
+
+// A loop of 64-bit turns that nobody can count reads whatever it could.
+static void loops_without_known_ends_read_all(void **state) {
+  (void)state;
+  static const char *const ends[] = {"n[0]", "u64(global_id.x) + n[0]", "n[0] - 1"};
+  for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "program s()\nbuffer a: f32[240] read\nbuffer n: u64[1] read\n"
+             "buffer b: f32[120] write\nregion r grid(120) workgroup(8) {\nvar s: f32 = 0.0\n"
+             "for k in 0u64..%s { s = s + a[k] }\nb[global_id.x] = s\n}\n",
+             ends[k]);
+    given g = take(text, NULL, NULL);
+    split s = share(&g, 3);
+    assert_true(s.is_split);
+    EXPECT(&split_use(&s, 1, 0)->reads, {0, 240});
+    EXPECT(&split_use(&s, 1, 2)->writes, {40, 80});
+    split_fini(&s);
+    vyre_program_release(g.p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stencil_has_halos),
+      cmocka_unit_test(indices_may_be_written_in_many_ways),
+      cmocka_unit_test(loops_without_known_ends_read_all),
       cmocka_unit_test(loops_clamps_and_guards),
       cmocka_unit_test(transposed_columns_are_apart),
       cmocka_unit_test(counts_are_combined),

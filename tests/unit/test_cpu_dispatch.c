@@ -190,6 +190,8 @@ static void code_is_kept_apart(void **state) {
       {"this", p, {.cpu = "znver3", .features = "", .width = 4}},
       {"this", p, {.cpu = "", .features = "+avx2", .width = 4}},
       {"this", p, {.cpu = "", .features = "", .width = 8}},
+      {"this", p, {.cpu = "", .features = "", .width = 4, .gathers = GATHERS_CHOSEN}},
+      {"this", p, {.cpu = "", .features = "", .width = 4, .gathers = GATHERS_ALWAYS}},
       {"this", p, {.cpu = "", .features = "", .width = 4, .tier = VYRE_TIER_QUICK}},
       {"this", p, {.cpu = "", .features = "", .width = 4, .debug_lines = true}},
   };

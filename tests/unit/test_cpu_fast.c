@@ -5,6 +5,8 @@
 // begin and end anywhere.
 #include "../cpu_samples.h"
 
+#include <stdio.h>
+
 static void test_streams(void **state) {
   (void)state;
   for (uint32_t n = 0; n < 140; n += 23)
@@ -211,12 +213,50 @@ static void test_extreme_indices(void **state) {
                     .is_small = true});
 }
 
+// Sums of rows, sixteen side by side with vectors along the row: what the rows are made of, turns
+// that are left over, rows that are cut off, few and many rows. That such loops are met here is
+// what tests/golden/run/sums-along-rows.vyre says.
+static void test_sums_along_rows(void **state) {
+  (void)state;
+  static const char *const terms[] = {
+      "s = fma(a[row * n + k], x[k], s)",
+      "s = s + (a[row * n + k] - b) * x[k]",
+      "s = s + min(abs(a[row * n + k]), max(-x[k], b))",
+      "s = s + a[row * n + k]",
+      "s = s + a[row * n + k] * a[row * n + k]",
+      "s = fma(x[k], a[row * n + k], s)",
+  };
+  static const uint32_t shapes[][3] = {// columns, rows, elements that are missing
+                                       {16, 5, 0},  {64, 40, 0},   {67, 33, 0}, {100, 19, 5},
+                                       {15, 17, 0}, {130, 64, 70}, {33, 1, 0},  {0, 9, 0}};
+  static const char *const types[] = {"f32", "f64"};
+  size_t number = 0;
+  for (size_t type = 0; type < 2; type++)
+    for (size_t term = 0; term < sizeof terms / sizeof *terms; term++)
+      for (size_t k = (term + type) % 4; k < sizeof shapes / sizeof *shapes; k += 4, number++) {
+        char text[600];
+        const char *t = types[type];
+        snprintf(text, sizeof text,
+                 "program rows(n: u32, b: %s) fast(4)\nbuffer a: %s[] read\nbuffer x: %s[] read\n"
+                 "buffer y: %s[] readwrite\nregion r grid(len(y)) {\n  let row = global_id.x\n"
+                 "  var s: %s = y[row]\n  for k in 0u32..n { %s }\n  y[row] = s\n}\n",
+                 t, t, t, t, t, terms[term]);
+        uint32_t n = shapes[k][0], rows = shapes[k][1];
+        check_next(&(sample){.text = text,
+                             .lengths = {n * rows - shapes[k][2], n, rows},
+                             .params = {n, type ? 0x3fe8000000000000u : 0x3f400000u},
+                             .is_small = type == 0},
+                   number);
+      }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_streams),      cmocka_unit_test(test_stencil),
-      cmocka_unit_test(test_convolution),  cmocka_unit_test(test_records),
-      cmocka_unit_test(test_own_elements), cmocka_unit_test(test_products),
-      cmocka_unit_test(test_copies),       cmocka_unit_test(test_extreme_indices),
+      cmocka_unit_test(test_streams),         cmocka_unit_test(test_stencil),
+      cmocka_unit_test(test_convolution),     cmocka_unit_test(test_records),
+      cmocka_unit_test(test_own_elements),    cmocka_unit_test(test_products),
+      cmocka_unit_test(test_copies),          cmocka_unit_test(test_extreme_indices),
+      cmocka_unit_test(test_sums_along_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

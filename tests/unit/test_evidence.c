@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "../child_process.h"
+#include "../told_clock.h"
 
 enum { COUNT = 256 };
 
@@ -357,7 +358,8 @@ static void lie(const void *context) {
   store_region region = {adapter,
                          program_fingerprint(p),
                          "scale",
-                         {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0}};
+                         {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0, 0},
+                         UINT64_MAX};
   store_tuning tuning = {.device = adapter,
                          .key = key.text,
                          .shape = {1024, 1, 1},
@@ -400,13 +402,25 @@ static void evidence_that_lies_costs_only_time(void **state) {
   in_child(lie, NULL);
 }
 
+static vyre_status told_dispatch(void *s, const launch *l, vyre_report *r, vyre_error *error) {
+  vyre_status status = ref_backend.dispatch(s, l, r, error);
+  told_spend(1000);
+  return status;
+}
+
 // A plan that is idle is told to use smaller workgroups; they are measured before they are used.
 static void resize(const void *context) {
   (void)context;
   vyre_runtime *rt;
+  static backend told;
+  told_clock_begin();
+  told = ref_backend;
+  told.id = "told";
+  told.dispatch = told_dispatch;
+  backend_set_extra(&told);
   setenv("VYRE_AUTOTUNER", "on", 1);
   vyre_kernel *k =
-      start("evidence.resize", (vyre_runtime_options){.backend = "ref", .learn_after = 2}, &rt);
+      start("evidence.resize", (vyre_runtime_options){.backend = "told", .learn_after = 2}, &rt);
   dispatch(k, 8);
   vyre_runtime_settle(rt);
   plan *p = NULL;
@@ -423,7 +437,7 @@ static void resize(const void *context) {
     pthread_mutex_unlock(&k->lock);
     if (resizes) break;
     dispatch(k, 40);
-    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    told_spend(1000000000);
   }
   CHECK(resizes);
   dispatch(k, 1);

@@ -243,8 +243,8 @@ static vyre_status compile(void *context, const vyre_program *program,
 static vyre_status dispatch(void *state, const vyre_launch *launch, vyre_report *report,
                             vyre_error *error) {
   double_state *s = state;
-  vyre_span spans[128];
-  vyre_scalar params[256];
+  vyre_span *spans = calloc(vyre_program_buffer_count(s->program) + 1u, sizeof *spans);
+  vyre_scalar *params = calloc(vyre_program_param_count(s->program) + 1u, sizeof *params);
   vyre_dispatch_args args = {.params = params, .buffers = spans, .fuel = launch->fuel};
   for (uint32_t i = 0; i < vyre_program_param_count(s->program); i++)
     params[args.param_count++] =
@@ -257,8 +257,10 @@ static vyre_status dispatch(void *state, const vyre_launch *launch, vyre_report 
   }
   if (launch->has_workgroup)
     memcpy(args.workgroup, launch->regions[0].workgroup, sizeof args.workgroup);
-  if (lies) return VYRE_OK;
-  return vyre_dispatch(s->executable, &args, report, error);
+  vyre_status status = lies ? VYRE_OK : vyre_dispatch(s->executable, &args, report, error);
+  free(spans);
+  free(params);
+  return status;
 }
 
 static void release(void *state) {

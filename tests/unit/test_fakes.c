@@ -446,7 +446,7 @@ static void what_is_measured_is_written_without_being_asked(void **state) {
     assert_int_equal(s.ref + s.other, 0);
   }
   assert_true(written > 0);
-  for (int i = 0; i < 2000 && atomic_load(&k->pending); i++) nanosleep(&while_, NULL);
+  for (int i = 0; i < 12000 && atomic_load(&k->pending); i++) nanosleep(&while_, NULL);
   assert_int_equal(atomic_load(&k->pending), 0);
   finish(rt);
   setenv("VYRE_HOME", scratch_dir, 1);

@@ -372,14 +372,168 @@ static void threads_read_at_once(void **state) {
   }
 }
 
+// ---- every mistake ------------------------------------------------------------------------------
+
+typedef struct mistakes {
+  uint32_t count;
+  vyre_error first;
+} mistakes;
+
+static void keep_mistake(void *data, const vyre_error *mistake) {
+  mistakes *m = data;
+  if (!m->count++) m->first = *mistake;
+}
+
+// Checks a source; what is returned is the first of what was told.
+static uint32_t count_mistakes(const char *language, const void *source, size_t size,
+                               const vyre_source_options *options, const char *told) {
+  mistakes m = {0};
+  vyre_error error = {0};
+  vyre_status status =
+      vyre_source_check(language, source, size, "m", options, keep_mistake, &m, &error);
+  assert_int_equal(status == VYRE_OK, m.count == 0);
+  if (!m.count) return 0;
+  assert_int_equal(status, m.first.status);
+  assert_string_equal(error.message, m.first.message);
+  assert_int_equal(error.line, m.first.line);
+  if (!strstr(error.message, told)) fail_msg("%s", error.message);
+  // Nobody has to take the first.
+  uint32_t before = m.count;
+  m.count = 0;
+  assert_int_equal(vyre_source_check(language, source, size, "m", options, keep_mistake, &m, NULL),
+                   status);
+  assert_int_equal(m.count, before);
+  return m.count;
+}
+
+static void every_mistake_is_told(void **state) {
+  (void)state;
+  static const char two[] =
+      "kernel void a(global int *y) { for (;;) y[0] += ({ if (y[0] > 1) break; 1; }); }\n"
+      "kernel void b(global int *y) { y[0] = 1; }\n"
+      "kernel void c(global int *y) { for (;;) y[0] += ({ if (y[0] > 2) break; 1; }); }\n";
+  vyre_program_release(make(two, &(vyre_source_options){.entry = "b"})); // or skips
+  static const char *const jump = "a jump in a statement";
+  assert_int_equal(count_mistakes("opencl", two, strlen(two), NULL, jump), 2);
+  static const struct {
+    const char *entry;
+    uint32_t count;
+  } entries[] = {{"a", 1}, {"b", 0}, {"c", 1}};
+  for (int i = 0; i < 3; i++) {
+    vyre_source_options options = {.entry = entries[i].entry};
+    assert_int_equal(count_mistakes("opencl", two, strlen(two), &options, jump), entries[i].count);
+  }
+  // Of the source itself, once.
+  assert_int_equal(count_mistakes("opencl", "kernel void k() { x }", 21, NULL, "x"), 1);
+  // A text has as many as it has; a stored program is right or wrong.
+  static const char text[] =
+      "program p()\nbuffer x: f32[] write\nregion r grid(1) { x[0] = 1.0 }\n";
+  static const char wrong[] =
+      "program p()\nbuffer x: f32[] write\nregion r grid(1) {\n  x[0] = a\n  x[1] = b\n}\n";
+  assert_int_equal(count_mistakes("text", text, strlen(text), NULL, ""), 0);
+  assert_int_equal(count_mistakes("text", wrong, strlen(wrong), NULL, "`a` is not declared"), 2);
+  vyre_program *p = NULL;
+  void *bytes = NULL;
+  size_t size = 0;
+  assert_int_equal(vyre_program_from("text", text, strlen(text), "m", NULL, &p, NULL), VYRE_OK);
+  assert_int_equal(vyre_program_encode(p, &bytes, &size, NULL), VYRE_OK);
+  assert_int_equal(count_mistakes("wire", bytes, size, NULL, ""), 0);
+  ((unsigned char *)bytes)[size - 1] ^= 1;
+  assert_int_equal(count_mistakes("wire", bytes, size, NULL, ""), 1);
+  vyre_free(bytes);
+  vyre_program_release(p);
+}
+
+typedef struct single {
+  uint32_t visits;
+  bool is_strange, has_program, has_error;
+} single;
+
+static void keep_single(void *data, const vyre_source_result *r) {
+  single *s = data;
+  s->visits++;
+  s->is_strange |= r->entry || r->index || r->count != 1;
+  s->has_program = r->program != NULL;
+  s->has_error = r->error != NULL;
+}
+
+// A source that is one program is visited once, right or wrong.
+static void one_program_is_visited_once(void **state) {
+  (void)state;
+  static const char *const texts[] = {"program p()\nregion r grid(1) { }\n", "program p(\n"};
+  for (int is_wrong = 0; is_wrong < 2; is_wrong++) {
+    single s = {0};
+    const char *text = texts[is_wrong];
+    assert_int_equal(vyre_source_each("text", text, strlen(text), "m", NULL, keep_single, &s, NULL),
+                     VYRE_OK);
+    assert_int_equal(s.visits, 1);
+    assert_false(s.is_strange);
+    assert_int_equal(s.has_program, !is_wrong);
+    assert_int_equal(s.has_error, is_wrong);
+    // There is nothing to preprocess.
+    char *same = NULL;
+    size_t size = 0;
+    assert_int_equal(
+        vyre_source_preprocess("text", text, strlen(text), "m", NULL, &same, &size, NULL), VYRE_OK);
+    assert_int_equal(size, strlen(text));
+    assert_string_equal(same, text);
+    vyre_free(same);
+  }
+}
+
+// Each thing of the options that is counted and not there.
+static void options_that_are_not_there_are_refused(void **state) {
+  (void)state;
+  static const vyre_source_local local = {0};
+  static const vyre_source_format format = {0};
+  static const vyre_source_alias alias = {0};
+  static const struct {
+    vyre_source_options options;
+    const char *told;
+  } rows[] = {
+      {{.local_count = 1}, "a local array of the options is NULL"},
+      {{.local_count = 1, .locals = &local}, "a local array of the options is NULL"},
+      {{.format_count = 1}, "a format of the options is NULL"},
+      {{.format_count = 1, .formats = &format}, "a format of the options is NULL"},
+      {{.alias_count = 1}, "an alias of the options is NULL"},
+      {{.alias_count = 1, .aliases = &alias}, "an alias of the options is NULL"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const vyre_source_options *o = &rows[i].options;
+    vyre_error error = {0};
+    vyre_program *p = NULL;
+    single s = {0};
+    mistakes m = {0};
+    assert_int_equal(vyre_program_from("text", "", 0, "m", o, &p, &error), VYRE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, rows[i].told));
+    assert_int_equal(vyre_source_each("text", "", 0, "m", o, keep_single, &s, NULL),
+                     VYRE_ERROR_ARGUMENT);
+    assert_int_equal(vyre_source_check("text", "", 0, "m", o, keep_mistake, &m, NULL),
+                     VYRE_ERROR_ARGUMENT);
+    assert_true(!p && !s.visits && !m.count);
+  }
+  assert_int_equal(vyre_source_each("text", "", 0, "m", NULL, NULL, NULL, NULL),
+                   VYRE_ERROR_ARGUMENT);
+  assert_int_equal(vyre_source_check("text", "", 0, "m", NULL, NULL, NULL, NULL),
+                   VYRE_ERROR_ARGUMENT);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(offsets_move_the_ids),       cmocka_unit_test(offsets_are_parameters),
-      cmocka_unit_test(other_axes_have_no_offset),  cmocka_unit_test(aliases_share_a_buffer),
-      cmocka_unit_test(everything_may_be_left_out), cmocka_unit_test(languages_are_a_table),
-      cmocka_unit_test(kernels_are_listed),         cmocka_unit_test(mistakes_have_places),
-      cmocka_unit_test(threads_read_at_once),       cmocka_unit_test(children_may_be_ignored),
+      cmocka_unit_test(offsets_move_the_ids),
+      cmocka_unit_test(offsets_are_parameters),
+      cmocka_unit_test(other_axes_have_no_offset),
+      cmocka_unit_test(aliases_share_a_buffer),
+      cmocka_unit_test(everything_may_be_left_out),
+      cmocka_unit_test(languages_are_a_table),
+      cmocka_unit_test(kernels_are_listed),
+      cmocka_unit_test(mistakes_have_places),
+      cmocka_unit_test(threads_read_at_once),
+      cmocka_unit_test(children_may_be_ignored),
       cmocka_unit_test(all_are_made_at_once),
+      cmocka_unit_test(every_mistake_is_told),
+      cmocka_unit_test(one_program_is_visited_once),
+      cmocka_unit_test(options_that_are_not_there_are_refused),
   };
   return cmocka_run_group_tests_name("front", tests, NULL, NULL);
 }

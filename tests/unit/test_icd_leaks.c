@@ -109,6 +109,69 @@ static void use_events(void) {
   while (has_call && !__atomic_load_n(&calls, __ATOMIC_SEQ_CST)) usleep(200);
 }
 
+static bool is_well(cl_int code) {
+  return code == CL_SUCCESS || code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES ||
+         code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}
+
+static void CL_CALLBACK free_all(cl_command_queue queue, cl_uint count, void **list, void *data) {
+  (void)queue, (void)data;
+  for (cl_uint i = 0; i < count; i++) clSVMFree(fixed.context, list[i]);
+}
+
+// Shared memory, whose pointers are freed by the queue, with and without the client's help.
+static void use_shared_memory(void) {
+  static const char pattern[4] = "abcd";
+  for (int has_call = 0; has_call < 2; has_call++) {
+    void *all[2] = {clSVMAlloc(fixed.context, CL_MEM_READ_WRITE, 64, 0),
+                    clSVMAlloc(fixed.context, CL_MEM_READ_WRITE, 64, 16)};
+    if (all[0] && all[1]) {
+      assert_true(is_well(clEnqueueSVMMemFill(fixed.queue, all[0], pattern, 4, 64, 0, NULL, NULL)));
+      assert_true(
+          is_well(clEnqueueSVMMemcpy(fixed.queue, CL_FALSE, all[1], all[0], 64, 0, NULL, NULL)));
+      assert_true(
+          is_well(clEnqueueSVMMap(fixed.queue, CL_FALSE, CL_MAP_READ, all[1], 64, 0, NULL, NULL)));
+      assert_true(is_well(clEnqueueSVMUnmap(fixed.queue, all[1], 0, NULL, NULL)));
+      OK(clFinish(fixed.queue));
+      cl_int code =
+          clEnqueueSVMFree(fixed.queue, 2, all, has_call ? free_all : NULL, NULL, 0, NULL, NULL);
+      assert_true(is_well(code));
+      OK(clFinish(fixed.queue));
+      if (code == CL_SUCCESS) continue;
+    }
+    for (int i = 0; i < 2; i++) clSVMFree(fixed.context, all[i]);
+  }
+}
+
+// Every kind of command that moves memory, each with an event.
+static void use_transfers(void) {
+  static char host[256], pattern[2] = "xy";
+  const size_t zero[3] = {0}, box[3] = {4, 4, 1};
+  cl_int code = 1;
+  cl_mem m[2] = {clCreateBuffer(fixed.context, 0, 256, NULL, &code),
+                 clCreateBuffer(fixed.context, 0, 256, NULL, &code)};
+  cl_event done[9] = {0};
+  if (m[0] && m[1]) {
+    cl_command_queue q = fixed.queue;
+    (void)clEnqueueWriteBuffer(q, m[0], CL_FALSE, 0, 256, host, 0, NULL, &done[0]);
+    (void)clEnqueueReadBuffer(q, m[0], CL_FALSE, 8, 64, host, 0, NULL, &done[1]);
+    (void)clEnqueueCopyBuffer(q, m[0], m[1], 0, 16, 32, 0, NULL, &done[2]);
+    (void)clEnqueueFillBuffer(q, m[1], pattern, 2, 0, 64, 0, NULL, &done[3]);
+    (void)clEnqueueWriteBufferRect(q, m[0], CL_FALSE, zero, zero, box, 16, 0, 16, 0, host, 0, NULL,
+                                   &done[4]);
+    (void)clEnqueueReadBufferRect(q, m[0], CL_FALSE, zero, zero, box, 16, 0, 16, 0, host, 0, NULL,
+                                  &done[5]);
+    (void)clEnqueueCopyBufferRect(q, m[0], m[1], zero, zero, box, 16, 0, 16, 0, 0, NULL, &done[6]);
+    (void)clEnqueueMigrateMemObjects(q, 2, m, 0, 0, NULL, &done[7]);
+    (void)clEnqueueBarrierWithWaitList(q, 0, NULL, &done[8]);
+    OK(clFinish(q));
+  }
+  for (int i = 0; i < 9; i++)
+    if (done[i]) OK(clReleaseEvent(done[i]));
+  for (int i = 0; i < 2; i++)
+    if (m[i]) OK(clReleaseMemObject(m[i]));
+}
+
 #if FAILING_MALLOC
 // Workers give back what they used a little after it was waited for.
 static void nothing_is_lost(void (*work)(void)) {
@@ -116,7 +179,7 @@ static void nothing_is_lost(void (*work)(void)) {
   for (int round = 0; round < 3; round++) {
     memory_arm(0, false);
     work();
-    for (int wait = 0; memory.held && wait < 20000; wait++) usleep(200);
+    for (int wait = 0; memory.held && wait < 300000; wait++) usleep(200);
     memory_disarm();
     if (memory.held) fail_msg("%ld blocks are lost", (long)memory.held);
   }
@@ -124,7 +187,7 @@ static void nothing_is_lost(void (*work)(void)) {
   do {
     memory_arm(++at, false);
     work();
-    for (int wait = 0; memory.held && wait < 20000; wait++) usleep(200);
+    for (int wait = 0; memory.held && wait < 300000; wait++) usleep(200);
     memory_disarm();
     if (memory.held) fail_msg("%ld blocks are lost when allocation %ld fails", memory.held, at);
   } while (memory.calls >= at);
@@ -151,6 +214,16 @@ static void test_events(void **state) {
   nothing_is_lost(use_events);
 }
 
+static void test_shared_memory(void **state) {
+  (void)state;
+  nothing_is_lost(use_shared_memory);
+}
+
+static void test_transfers(void **state) {
+  (void)state;
+  nothing_is_lost(use_transfers);
+}
+
 static int begin(void **state) {
   (void)state;
   fixed = icd_begin(NULL, 0);
@@ -165,9 +238,9 @@ static int end(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_contexts),
-      cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_events),
+      cmocka_unit_test(test_contexts),  cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_events),    cmocka_unit_test(test_shared_memory),
+      cmocka_unit_test(test_transfers),
   };
   return cmocka_run_group_tests_name("icd_leaks", tests, begin, end);
 }

@@ -268,6 +268,34 @@ static void units_may_say_the_same(void **state) {
   icd_end(&i);
 }
 
+// The attributes of a kernel, as the source writes them, in any order.
+static void attributes_are_listed(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"", ""},
+      {"vec_type_hint(uchar3)", "vec_type_hint(uchar3)"},
+      {"vec_type_hint(half16)", "vec_type_hint(half16)"},
+      {"reqd_work_group_size(4, 2, 1)", "reqd_work_group_size(4,2,1)"},
+      {"vec_type_hint(float4), work_group_size_hint(1, 2, 3)",
+       "work_group_size_hint(1,2,3) vec_type_hint(float4)"},
+      {"work_group_size_hint(1, 1, 1), vec_type_hint(ulong2), reqd_work_group_size(1, 1, 1)",
+       "reqd_work_group_size(1,1,1) work_group_size_hint(1,1,1) vec_type_hint(ulong2)"},
+  };
+  icd i = icd_begin(NULL, 0);
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    char source[256], text[256];
+    snprintf(source, sizeof source, "__attribute__((%s)) kernel void k(void) {}\n", rows[r][0]);
+    i.program = icd_build(&i, source, "-cl-std=CL3.0");
+    cl_kernel kernel = icd_kernel(&i, "k");
+    OK(clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, sizeof text, text, NULL));
+    assert_string_equal(text, rows[r][1]);
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseProgram(i.program));
+  }
+  i.program = NULL;
+  icd_end(&i);
+}
+
 static void kernels_tell_about_themselves(void **state) {
   (void)state;
   icd i = icd_begin(NULL, 0);
@@ -351,6 +379,214 @@ static void printf_prints(void **state) {
   icd_end(&i);
 }
 
+// ---- questions about programs -------------------------------------------------------------------
+
+static cl_program_binary_type type_of(const icd *i, cl_program program) {
+  cl_program_binary_type type = 99;
+  size_t size = 0;
+  OK(clGetProgramBuildInfo(program, i->device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, &size));
+  assert_int_equal(size, sizeof type);
+  return type;
+}
+
+static cl_uint number_of(cl_program program, cl_program_info what) {
+  cl_uint number = 99;
+  size_t size = 0;
+  OK(clGetProgramInfo(program, what, sizeof number, &number, &size));
+  assert_int_equal(size, sizeof number);
+  FAILS(CL_INVALID_VALUE, clGetProgramInfo(program, what, sizeof number - 1, &number, NULL));
+  return number;
+}
+
+static void programs_tell_about_themselves(void **state) {
+  (void)state;
+  icd i = icd_begin(NULL, 0);
+  const char *parts[] = {"kernel void one(void) {}\n// never read", "kernel void two(void) {}\n",
+                         "kernel void three(void) {}\n"};
+  const size_t sizes[] = {25, 0, 27};
+  cl_int code;
+  cl_program program = clCreateProgramWithSource(i.context, 3, parts, sizes, &code);
+  OK(code);
+  char text[128];
+  size_t size = 0, count = 99;
+  OK(clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof text, text, &size));
+  assert_string_equal(text, "kernel void one(void) {}\nkernel void two(void) {}\n"
+                            "kernel void three(void) {}\n");
+  assert_int_equal(size, strlen(text) + 1);
+  FAILS(CL_INVALID_VALUE, clGetProgramInfo(program, CL_PROGRAM_SOURCE, size - 1, text, NULL));
+  OK(clGetProgramInfo(program, CL_PROGRAM_SOURCE, size, text, NULL));
+  assert_int_equal(number_of(program, CL_PROGRAM_REFERENCE_COUNT), 1);
+  OK(clRetainProgram(program));
+  assert_int_equal(number_of(program, CL_PROGRAM_REFERENCE_COUNT), 2);
+  OK(clReleaseProgram(program));
+  assert_int_equal(number_of(program, CL_PROGRAM_REFERENCE_COUNT), 1);
+  assert_int_equal(number_of(program, CL_PROGRAM_NUM_DEVICES), 1);
+  cl_context context = NULL;
+  OK(clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof context, &context, &size));
+  assert_ptr_equal(context, i.context);
+  cl_device_id devices[2] = {0};
+  OK(clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, &size));
+  assert_int_equal(size, sizeof *devices);
+  assert_ptr_equal(devices[0], i.device);
+  assert_int_equal(number_of(program, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT), CL_FALSE);
+  assert_int_equal(number_of(program, CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT), CL_FALSE);
+  OK(clGetProgramInfo(program, CL_PROGRAM_IL, 0, NULL, &size));
+  assert_int_equal(size, 0);
+  // Before it is built there are no kernels.
+  FAILS(CL_INVALID_PROGRAM_EXECUTABLE,
+        clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL));
+  assert_int_equal(type_of(&i, program), CL_PROGRAM_BINARY_TYPE_NONE);
+  cl_build_status built;
+  OK(clGetProgramBuildInfo(program, i.device, CL_PROGRAM_BUILD_STATUS, sizeof built, &built, NULL));
+  assert_int_equal(built, CL_BUILD_NONE);
+  OK(clGetProgramBuildInfo(program, i.device, CL_PROGRAM_BUILD_OPTIONS, sizeof text, text, &size));
+  assert_int_equal(size, 1);
+  assert_string_equal(text, "");
+  OK(clCompileProgram(program, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+  assert_int_equal(type_of(&i, program), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+  FAILS(CL_INVALID_PROGRAM_EXECUTABLE,
+        clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof text, text, NULL));
+  OK(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+  assert_int_equal(type_of(&i, program), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+  OK(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, &size));
+  assert_int_equal(count, 3);
+  assert_int_equal(size, sizeof count);
+  OK(clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof text, text, &size));
+  assert_string_equal(text, "one;two;three");
+  assert_int_equal(size, sizeof "one;two;three");
+  OK(clGetProgramBuildInfo(program, i.device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE,
+                           sizeof count, &count, NULL));
+  assert_int_equal(count, 0);
+  OK(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 0, NULL, &size));
+  assert_int_equal(size, sizeof(size_t));
+  FAILS(CL_INVALID_VALUE, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 4, &size, NULL));
+  unsigned char *none = NULL;
+  OK(clGetProgramInfo(program, CL_PROGRAM_BINARIES, 0, NULL, &size));
+  assert_int_equal(size, sizeof(void *));
+  FAILS(CL_INVALID_VALUE, clGetProgramInfo(program, CL_PROGRAM_BINARIES, 4, &none, NULL));
+  OK(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof none, &none, NULL)); // nowhere to put it
+  FAILS(CL_INVALID_VALUE, clGetProgramInfo(program, 0x4242, sizeof text, text, NULL));
+  FAILS(CL_INVALID_VALUE, clGetProgramBuildInfo(program, i.device, 0x4242, 64, text, NULL));
+  FAILS(CL_INVALID_DEVICE, clGetProgramBuildInfo(program, (cl_device_id)i.context,
+                                                 CL_PROGRAM_BUILD_LOG, 64, text, NULL));
+  FAILS(CL_INVALID_PROGRAM,
+        clGetProgramInfo((cl_program)i.context, CL_PROGRAM_SOURCE, 64, text, NULL));
+  FAILS(CL_INVALID_PROGRAM, clGetProgramBuildInfo((cl_program)i.context, i.device,
+                                                  CL_PROGRAM_BUILD_LOG, 64, text, NULL));
+  FAILS(CL_INVALID_OPERATION, clSetProgramSpecializationConstant(program, 0, 4, &code));
+  FAILS(CL_INVALID_PROGRAM, clSetProgramSpecializationConstant((cl_program)i.context, 0, 4, &code));
+  FAILS(CL_INVALID_PROGRAM, clRetainProgram((cl_program)i.context));
+  FAILS(CL_INVALID_PROGRAM, clReleaseProgram((cl_program)i.context));
+  OK(clReleaseProgram(program));
+  icd_end(&i);
+}
+
+// Each argument of what makes programs, given wrongly.
+static void programs_that_cannot_be_made(void **state) {
+  (void)state;
+  icd i = icd_begin(NULL, 0);
+  const char *text = source, *none[] = {source, NULL};
+  const unsigned char *bytes = (const unsigned char *)source;
+  const size_t size = 8, empty = 0;
+  const cl_device_id wrong = (cl_device_id)i.context;
+  const cl_context other = (cl_context)i.queue;
+  cl_int code, status = 99;
+#define REFUSES(expected, call)                                                                    \
+  do {                                                                                             \
+    code = 1;                                                                                      \
+    assert_null(call);                                                                             \
+    assert_int_equal(code, expected);                                                              \
+  } while (0)
+  REFUSES(CL_INVALID_CONTEXT, clCreateProgramWithSource(other, 1, &text, NULL, &code));
+  REFUSES(CL_INVALID_VALUE, clCreateProgramWithSource(i.context, 0, &text, NULL, &code));
+  REFUSES(CL_INVALID_VALUE, clCreateProgramWithSource(i.context, 1, NULL, NULL, &code));
+  REFUSES(CL_INVALID_VALUE, clCreateProgramWithSource(i.context, 2, none, NULL, &code));
+#define BINARY(context, count, devices, sizes, given)                                              \
+  clCreateProgramWithBinary(context, count, devices, sizes, given, &status, &code)
+  REFUSES(CL_INVALID_CONTEXT, BINARY(other, 1, &i.device, &size, &bytes));
+  REFUSES(CL_INVALID_VALUE, BINARY(i.context, 0, &i.device, &size, &bytes));
+  REFUSES(CL_INVALID_VALUE, BINARY(i.context, 1, NULL, &size, &bytes));
+  REFUSES(CL_INVALID_VALUE, BINARY(i.context, 1, &i.device, NULL, &bytes));
+  REFUSES(CL_INVALID_VALUE, BINARY(i.context, 1, &i.device, &size, NULL));
+  REFUSES(CL_INVALID_DEVICE, BINARY(i.context, 1, &wrong, &size, &bytes));
+  assert_int_equal(status, 99);
+  REFUSES(CL_INVALID_VALUE, BINARY(i.context, 1, &i.device, &empty, &bytes));
+  assert_int_equal(status, CL_INVALID_VALUE);
+  const unsigned char *nothing = NULL;
+  REFUSES(CL_INVALID_VALUE, BINARY(i.context, 1, &i.device, &size, &nothing));
+#define BUILT_IN(context, count, devices, names)                                                   \
+  clCreateProgramWithBuiltInKernels(context, count, devices, names, &code)
+  REFUSES(CL_INVALID_CONTEXT, BUILT_IN(other, 1, &i.device, "k"));
+  REFUSES(CL_INVALID_VALUE, BUILT_IN(i.context, 0, &i.device, "k"));
+  REFUSES(CL_INVALID_VALUE, BUILT_IN(i.context, 1, NULL, "k"));
+  REFUSES(CL_INVALID_VALUE, BUILT_IN(i.context, 1, &i.device, NULL));
+  REFUSES(CL_INVALID_DEVICE, BUILT_IN(i.context, 1, &wrong, "k"));
+  REFUSES(CL_INVALID_VALUE, BUILT_IN(i.context, 1, &i.device, "k"));
+  REFUSES(CL_INVALID_CONTEXT, clCreateProgramWithIL(other, "spirv", 5, &code));
+  REFUSES(CL_INVALID_VALUE, clCreateProgramWithIL(i.context, NULL, 5, &code));
+  REFUSES(CL_INVALID_VALUE, clCreateProgramWithIL(i.context, "spirv", 0, &code));
+  icd_end(&i);
+}
+
+// What a kernel leaves in a variable of its program the next one finds, whatever buffers it has.
+static void variables_of_a_program_last(void **state) {
+  (void)state;
+  static const char text[] = "global int counter;\nglobal float table[70];\n"
+                             "kernel void add(int n) {\n  atomic_add(&counter, n);\n"
+                             "  table[69] = table[69] + 0.5f;\n}\n"
+                             "kernel void get(global int *o) {\n  o[0] = counter;\n"
+                             "  o[1] = (int)(table[69] * 2);\n  o[2] = table[0] == 0;\n}\n";
+  icd i = icd_begin(text, 0);
+  cl_program again = icd_build(&i, text, NULL);
+  int out[3], steps[] = {3, 40};
+  cl_mem o = icd_buffer(&i, sizeof out, NULL);
+  cl_kernel add = icd_kernel(&i, "add"), get = icd_kernel(&i, "get");
+  for (int k = 0; k < 2; k++) {
+    OK(clSetKernelArg(add, 0, sizeof(int), &steps[k]));
+    icd_run(&i, add, 1);
+  }
+  OK(clSetKernelArg(get, 0, sizeof o, &o));
+  icd_run(&i, get, 1);
+  icd_read(&i, o, sizeof out, out);
+  assert_true(out[0] == 43 && out[1] == 2 && out[2] == 1);
+  // Another program of the same text has variables of its own, which begin with zero.
+  cl_kernel fresh = clCreateKernel(again, "get", NULL);
+  OK(clSetKernelArg(fresh, 0, sizeof o, &o));
+  icd_run(&i, fresh, 1);
+  icd_read(&i, o, sizeof out, out);
+  assert_true(out[0] == 0 && out[1] == 0 && out[2] == 1);
+  OK(clReleaseKernel(fresh));
+  OK(clReleaseKernel(add));
+  OK(clReleaseKernel(get));
+  OK(clReleaseMemObject(o));
+  OK(clReleaseProgram(again));
+  icd_end(&i);
+}
+
+static void kernels_tell_their_attributes(void **state) {
+  (void)state;
+  static const char *const attributes[] = {
+      "", "reqd_work_group_size(8,2,1)", "work_group_size_hint(64,1,1)",
+      "reqd_work_group_size(4,4,2) work_group_size_hint(4,4,2)"};
+  icd i = icd_begin("kernel void k0(void) {}\n"
+                    "kernel __attribute__((reqd_work_group_size(8, 2, 1))) void k1(void) {}\n"
+                    "kernel __attribute__((work_group_size_hint(64, 1, 1))) void k2(void) {}\n"
+                    "kernel __attribute__((reqd_work_group_size(4, 4, 2)))\n"
+                    "__attribute__((work_group_size_hint(4, 4, 2))) void k3(void) {}\n",
+                    0);
+  for (int n = 0; n < 4; n++) {
+    char name[] = {'k', (char)('0' + n), 0}, text[100];
+    size_t size = 0;
+    cl_kernel k = icd_kernel(&i, name);
+    OK(clGetKernelInfo(k, CL_KERNEL_ATTRIBUTES, sizeof text, text, &size));
+    assert_string_equal(text, attributes[n]);
+    assert_int_equal(size, strlen(attributes[n]) + 1);
+    FAILS(CL_INVALID_VALUE, clGetKernelInfo(k, CL_KERNEL_ATTRIBUTES, size - 1, text, NULL));
+    OK(clReleaseKernel(k));
+  }
+  icd_end(&i);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_count),
@@ -360,7 +596,12 @@ int main(void) {
       cmocka_unit_test(binaries_run_and_damaged_ones_do_not),
       cmocka_unit_test(sources_are_linked),
       cmocka_unit_test(units_may_say_the_same),
+      cmocka_unit_test(attributes_are_listed),
       cmocka_unit_test(kernels_tell_about_themselves),
+      cmocka_unit_test(programs_tell_about_themselves),
+      cmocka_unit_test(programs_that_cannot_be_made),
+      cmocka_unit_test(variables_of_a_program_last),
+      cmocka_unit_test(kernels_tell_their_attributes),
       cmocka_unit_test(printf_prints),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,11 +3,14 @@
 // The loop around the decisions: what was decided once is not decided for good. A made-up backend
 // that is much faster than this CPU becomes slow and fast again, or lies for some inputs; the
 // runtime follows, undoes, tells and remembers. Each run is a process of its own, as it is for
-// users. The differences in time are so large that nothing depends on how busy the machine is.
+// users. Where a time decides, it is what the process worked and what the made-up backend says that
+// it slept (told_clock.h), so that nothing depends on how busy the machine is.
 #include "runtime/kernel.h"
+#include "runtime/review.h"
 #include "runtime/runtime.h"
 
 #include "../knowing_backend.h"
+#include "../told_clock.h"
 
 #include <sched.h>
 #include <setjmp.h>
@@ -21,7 +24,7 @@
 
 #include "../child_process.h"
 
-enum { COUNT = 64, ROUNDS = 60000 };
+enum { COUNT = 64, ROUNDS = 60000, MOST = 40000, SLOW_NS = 4000000 };
 
 // ---- running it ---------------------------------------------------------------------------------
 
@@ -36,6 +39,13 @@ static vyre_kernel *start(const char *op, vyre_runtime_options options, vyre_run
   CHECK(vyre_runtime_load(*rt, p, &k, NULL) == VYRE_OK);
   vyre_program_release(p);
   return k;
+}
+
+// Likewise, with a clock that is told.
+static vyre_kernel *start_told(const char *op, vyre_runtime_options options, vyre_runtime **rt) {
+  told_clock_begin_with_work();
+  knowing_sleep = told_spend;
+  return start(op, options, rt);
 }
 
 // One dispatch whose first element is `first`; returns whether the answer was right.
@@ -70,10 +80,18 @@ static bool is_on(vyre_kernel *k, const char *backend) {
   return !strcmp(kernel_backend(k), backend);
 }
 
+// What the background does once in a while: the told clock does not wake it.
+static void look_again(vyre_kernel *k) {
+  review_kernel(k);
+  vyre_runtime_settle(k->runtime);
+}
+
 // Dispatches until the backend is `wanted`, or until it is certain that it never will be.
 static void follow_to(vyre_kernel *k, const char *wanted) {
-  time_t start = time(NULL);
-  while (!is_on(k, wanted) && time(NULL) - start < 60) CHECK(dispatch(k));
+  for (int i = 1; i < MOST && !is_on(k, wanted); i++) {
+    CHECK(dispatch(k));
+    if (i % 16 == 0) look_again(k);
+  }
   if (!is_on(k, wanted)) tell_all(k);
   CHECK(is_on(k, wanted));
 }
@@ -91,11 +109,11 @@ static const vyre_runtime_options soon = {.learn_after = 4};
 static void slow_and_back(const void *context) {
   (void)context;
   vyre_runtime *rt;
-  vyre_kernel *k = start("loop.follow", soon, &rt);
+  vyre_kernel *k = start_told("loop.follow", soon, &rt);
   learn(rt, k);
   CHECK(is_on(k, "fake"));
   for (int i = 0; i < 3; i++) {
-    atomic_store(&knowing_sleep_ns, 20000000);
+    atomic_store(&knowing_sleep_ns, SLOW_NS);
     follow_to(k, "cpu");
     atomic_store(&knowing_sleep_ns, 0);
     follow_to(k, "fake");
@@ -112,10 +130,10 @@ static void a_backend_that_becomes_slow_is_left_and_found_again(void **state) {
 static void end_while_it_is_slow(const void *context) {
   (void)context;
   vyre_runtime *rt;
-  vyre_kernel *k = start("loop.next", soon, &rt);
+  vyre_kernel *k = start_told("loop.next", soon, &rt);
   learn(rt, k);
   CHECK(is_on(k, "fake"));
-  atomic_store(&knowing_sleep_ns, 20000000);
+  atomic_store(&knowing_sleep_ns, SLOW_NS);
   follow_to(k, "cpu");
   vyre_runtime_free(rt);
 }
@@ -124,7 +142,7 @@ static void end_while_it_is_slow(const void *context) {
 static void begin_where_it_was_slow(const void *context) {
   (void)context;
   vyre_runtime *rt;
-  vyre_kernel *k = start("loop.next", (vyre_runtime_options){0}, &rt);
+  vyre_kernel *k = start_told("loop.next", (vyre_runtime_options){0}, &rt);
   CHECK(dispatch(k));
   char *text;
   CHECK(vyre_kernel_explain(k, &text, NULL) == VYRE_OK);
@@ -146,7 +164,7 @@ static void a_route_is_where_to_begin_not_where_to_stay(void **state) {
 static void other_parameter(const void *context) {
   (void)context;
   vyre_runtime *rt;
-  vyre_kernel *k = start("loop.parameter", soon, &rt);
+  vyre_kernel *k = start_told("loop.parameter", soon, &rt);
   learn(rt, k);
   CHECK(is_on(k, "fake"));
   atomic_store(&knowing_sleep_ns,
@@ -159,9 +177,10 @@ static void other_parameter(const void *context) {
   CHECK(dispatch_of(k, 4, COUNT, 1000));
   plan *p = kernel_find_plan(k, key);
   CHECK(p && !strcmp(p->work, "n:3"));
-  time_t begun = time(NULL);
-  while (strcmp(atomic_load(&p->current)->code->backend, "cpu") && time(NULL) - begun < 60)
+  for (int i = 1; i < MOST && strcmp(atomic_load(&p->current)->code->backend, "cpu"); i++) {
     CHECK(dispatch_of(k, 4, COUNT, 1000));
+    if (i % 16 == 0) look_again(k);
+  }
   if (strcmp(atomic_load(&p->current)->code->backend, "cpu")) tell_all(k);
   CHECK(!strcmp(atomic_load(&p->current)->code->backend, "cpu"));
   vyre_runtime_free(rt);
@@ -201,7 +220,7 @@ static void lie_sometimes(const void *context) {
   int wrong = 0, dispatches = 0;
   for (uint32_t i = 0; is_on(k, "fake") && dispatches < 3000; i++, dispatches++) {
     wrong += !dispatch_of(k, ROUNDS, COUNT, i * 7 % 1000);
-    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); // the background keeps up
+    vyre_runtime_settle(rt); // the background keeps up
   }
   if (dispatches >= 300) tell_all(k);
   CHECK(dispatches < 300);
@@ -412,10 +431,10 @@ static void a_store_of_the_first_format_is_taken_over(void **state) {
 // Decides again without end, and is killed at some moment of it.
 static void decide_forever(void) {
   vyre_runtime *rt;
-  vyre_kernel *k = start("loop.kill", soon, &rt);
+  vyre_kernel *k = start_told("loop.kill", soon, &rt);
   learn(rt, k);
   for (int i = 0;; i++) {
-    atomic_store(&knowing_sleep_ns, i % 2 ? 0 : 20000000);
+    atomic_store(&knowing_sleep_ns, i % 2 ? 0 : SLOW_NS);
     follow_to(k, i % 2 ? "fake" : "cpu");
   }
 }

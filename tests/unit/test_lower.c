@@ -55,7 +55,7 @@ static uint32_t words_run; // programs that lower_words took
 // What lowering for the targets gave so far: the same program need not run again.
 typedef struct results {
   uint32_t count;
-  uint8_t fingerprints[RECIPE_COUNT + 4][HASH_BYTES];
+  uint8_t fingerprints[RECIPE_COUNT + 6][HASH_BYTES];
 } results;
 
 static bool is_new(results *r, const vyre_program *p) {
@@ -99,6 +99,9 @@ static void check_all(const trial *t, const char *name, bool is_racy) {
   lower_target any = lower_converting_any(), words = lower_words();
   check(t, &expected, &before, &any, name, is_racy);
   check(t, &expected, &before, &words, name, is_racy);
+  lower_target flushing = lower_flushing(lower_nothing), small = lower_flushing(words);
+  check(t, &expected, &before, &flushing, name, is_racy);
+  check(t, &expected, &before, &small, name, is_racy);
   outcome_fini(&expected);
 }
 
@@ -283,7 +286,26 @@ static double hard_third(random_state *r, double x, double y, bool is_f32) {
 
 static void test_hard_floats(void **state) {
   (void)state;
-  static const char *const operations[] = {"fma(a, b, c)", "a / b", "sqrt(a)", "c / a", "sqrt(c)"};
+  static const char *const operations[] = {"fma(a, b, c)",
+                                           "a / b",
+                                           "sqrt(a)",
+                                           "c / a",
+                                           "sqrt(c)",
+                                           "a + c",
+                                           "a - c",
+                                           "a * b",
+                                           "a * c",
+                                           "-c",
+                                           "abs(c)",
+                                           "min(a, c)",
+                                           "max(c, b)",
+                                           "ceil(c)",
+                                           "floor(c)",
+                                           "rint(a)",
+                                           "select(a < c, a, c)",
+                                           "select(a >= c, b, c)",
+                                           "select(c == 0.0, a, c)",
+                                           "select(c != a, a, b)"};
   enum { COUNT = HARD_FLOATS };
   double *wide[3];
   float *narrow[3];
@@ -301,11 +323,24 @@ static void test_hard_floats(void **state) {
     wide[2][i] = hard_third(&r, wide[0][i], wide[1][i], false);
     narrow[2][i] = (float)hard_third(&r, (double)narrow[0][i], (double)narrow[1][i], true);
   }
-  lower_target words = lower_words();
+  lower_target words = lower_words(), flushing = lower_flushing(lower_nothing);
+  lower_target small = lower_flushing(words), alone = lower_lacking(RECIPE_subnormal);
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
     check_triples(operations[i], "f64", "f64", wides, COUNT, &lower_nothing);
     check_triples(operations[i], "f32", "f32", narrows, COUNT, &lower_nothing);
     check_triples(operations[i], "f32", "f32", narrows, COUNT, &words);
+    check_triples(operations[i], "f64", "f64", wides, COUNT, &flushing);
+    check_triples(operations[i], "f32", "f32", narrows, COUNT, &flushing);
+    check_triples(operations[i], "f32", "f32", narrows, COUNT, &small);
+    check_triples(operations[i], "f64", "f64", wides, COUNT, &alone);
+    check_triples(operations[i], "f32", "f32", narrows, COUNT, &alone);
+  }
+  const lower_target *const both[] = {&flushing, &alone};
+  for (int k = 0; k < 2; k++) {
+    check_triples("f64(c)", "f32", "f64", narrows, COUNT, both[k]);
+    check_triples("f32(c)", "f64", "f32", wides, COUNT, both[k]);
+    check_triples("f32(c * 0x1p-100)", "f64", "f32", wides, COUNT, both[k]);
+    check_triples("f16(c)", "f32", "f16", narrows, COUNT, both[k]);
   }
   for (int k = 0; k < 3; k++) {
     free(wide[k]);
@@ -446,6 +481,7 @@ static void test_nothing_is_left_to_lower(void **state) {
       for (uint32_t at = 1; at < p->code_count; at++) {
         const inst *in = &p->code[at];
         bool is_of_values = in->op != VYRE_OP_BITCAST && in->op != VYRE_OP_CONVERT;
+        if (k == RECIPE_subnormal) is_of_values = false; // where exponents say so, they are native
         if (k == RECIPE_wide || k == RECIPE_storage || k == RECIPE_bounds) {
           // They look at the types of operands, which are not in a builder here.
           is_of_values = false;

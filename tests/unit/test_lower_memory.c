@@ -42,7 +42,8 @@ static void lowering_survives(void **state) {
   vyre_error error;
   if (vyre_program_parse(text, sizeof text - 1, "text", &from, &error) != VYRE_OK)
     fail_msg("%s", error.message);
-  const lower_target targets[] = {lower_everything, lower_nothing, lower_words()};
+  const lower_target targets[] = {lower_everything, lower_nothing, lower_words(),
+                                  lower_flushing(lower_nothing)};
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
     target = targets[i];
     memory_sweep(lower, 4);
@@ -55,7 +56,7 @@ static void decline(void) {
   vyre_program *out;
   vyre_error error;
   lower_target most = lower_nothing;
-  most.keeps_f32_subnormals = false;
+  most.largest_workgroup = 2;
   vyre_status status = lower_program(from, &most, &out, &error);
   assert_true(status == VYRE_ERROR_UNSUPPORTED || status == VYRE_ERROR_MEMORY);
   assert_null(out);

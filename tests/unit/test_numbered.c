@@ -133,15 +133,15 @@ static void test_usable(void **state) {
   (void)state;
   const char *ids[NUMBERED_MOST];
   vyre_device d;
-  assert_int_equal(backend_device_ids("many", ids, NUMBERED_MOST, NULL), 3);
+  assert_int_equal(backend_device_ids("many", true, ids, NUMBERED_MOST, NULL), 3);
   assert_string_equal(ids[0], "many");
   assert_string_equal(ids[1], "many:3");
   assert_string_equal(ids[2], "many:4");
-  assert_int_equal(backend_device_ids("many", ids, 2, NULL), 2);
-  assert_int_equal(backend_device_ids("many:4", ids, 2, NULL), 1);
+  assert_int_equal(backend_device_ids("many", true, ids, 2, NULL), 2);
+  assert_int_equal(backend_device_ids("many:4", true, ids, 2, NULL), 1);
   assert_true(backend_device("many", &d));
   assert_string_equal(d.adapter, "many-a");
-  assert_int_equal(backend_device_ids("cpu", ids, NUMBERED_MOST, NULL), 1);
+  assert_int_equal(backend_device_ids("cpu", true, ids, NUMBERED_MOST, NULL), 1);
 }
 
 static void test_compiles_for_its_device(void **state) {

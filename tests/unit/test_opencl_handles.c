@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "../missing_device.h"
+
 static const opencl_api *driver;
 static atomic_int events, memory, queues, programs, kernels; // taken less given back
 // Calls until one fails, of those that can; negative: none does.
@@ -130,10 +132,7 @@ static cl_int unmap(cl_command_queue q, cl_mem m, void *mapped, cl_uint n, const
 static opencl_device *watched_device(opencl_api *watched) {
   setenv("VYRE_CACHE", "off", 1);
   opencl_device *d = opencl_device_find(NULL, NULL);
-  if (!d) {
-    print_message("no OpenCL device\n");
-    skip();
-  }
+  if (!d) skip_without_opencl();
   driver = d->cl;
   *watched = *driver;
   watched->CreateCommandQueue = create_queue;

@@ -82,7 +82,7 @@ static void read_back(store *s, const uint8_t *fingerprint) {
 static void work_on_the_store(void) {
   static const uint8_t fingerprint[32] = {3};
   uint64_t ns[] = {5, 6};
-  store_region region = {"d", fingerprint, "r", {1, 1, 1, 1, 0, 0}};
+  store_region region = {"d", fingerprint, "r", {1, 1, 1, 1, 0, 0}, 7};
   store_latency latency = {"d", "op", fingerprint, 3, "", "cpu", "b", ns, 2};
   store_tuning tuning = {"d", "key", "op", {64, 1, 1}, ns, 2};
   store_batch b = {.regions = &region,

@@ -75,6 +75,36 @@ static store_latency_row latency(const char *variant, uint32_t size_class, uint6
   return r;
 }
 
+// One region at half of what memory lets it compute, one at a quarter of what the machine computes,
+// and one of which nothing is known.
+static void test_roofline(void **state) {
+  (void)state;
+  report_region regions[] = {{.name = "moves", .effort = {"moves", 1000, 100, 1000}},
+                             {.name = "computes", .effort = {"computes", 50000, 2000, 100}},
+                             {.name = "searches"}};
+  report_program p = {.op = "op", .regions = regions, .region_count = 3};
+  report_data d = {.machine_bytes_per_ns = 20, .machine_operations_per_ns = 100};
+  assert_true(vec_push(&d.programs, p));
+  strbuf out = {0};
+  report_chart_roofline(&out, &d);
+  char *text = strbuf_take(&out, NULL);
+  assert_non_null(strstr(text, "1 op / computes, 25 G/s, 25 %"));
+  assert_non_null(strstr(text, "2 op / moves, 10 G/s, 50 %"));
+  assert_non_null(strstr(text, "Not known of 1 region:"));
+  assert_non_null(strstr(text, "the roof, 100 G/s"));
+  free(text);
+  d.machine_operations_per_ns = 0; // the machine was not measured: no roof, and no shares of it
+  report_chart_roofline(&out, &d);
+  text = strbuf_take(&out, NULL);
+  assert_non_null(strstr(text, "2 op / moves, 10 G/s<"));
+  assert_null(strstr(text, "the roof"));
+  free(text);
+  d.programs.at[0].regions += 2, d.programs.at[0].region_count = 1;
+  report_chart_roofline(&out, &d);
+  assert_int_equal(out.size, 0);
+  vec_free(&d.programs);
+}
+
 static void draw_program(strbuf *out) {
   report_region regions[13];
   char names[13][24];
@@ -82,7 +112,8 @@ static void draw_program(strbuf *out) {
     snprintf(names[k], sizeof names[k], k == 2 ? "a<b>" : "region %d", k);
     uint64_t total = k < 2 ? 5000 : (uint64_t)(k + 1) * 1000;
     regions[k] = (report_region){
-        names[k], {.dispatch_count = (uint64_t)k, .kernel_ns_total = total, .bytes_total = 800}};
+        .name = names[k],
+        .record = {.dispatch_count = (uint64_t)k, .kernel_ns_total = total, .bytes_total = 800}};
   }
   store_latency_row rows[] = {
       latency("ref full", 8, 100, 900, 10),    latency("ref full", 12, 50, 20000, 100),
@@ -204,6 +235,7 @@ static void test_drawings(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_roofline),
       cmocka_unit_test(test_axes),
       cmocka_unit_test(test_words),
       cmocka_unit_test(test_drawings),

@@ -465,6 +465,115 @@ static void a_suggested_size_is_proven_and_timed(void **state) {
   check_sizes(NULL, 30, 1000000000, false);
 }
 
+// ---- what learning may cost ---------------------------------------------------------------------
+
+// Of the time that a plan ran, so much is left for learning: one part in twenty, less what was
+// used.
+static void leave(plan *p, uint64_t ns) {
+  uint64_t more = UINT64_C(100000000000) - plan_total_ns(p) % 20;
+  atomic_fetch_add(&atomic_load(&p->current)->total_ns, more);
+  p->learned_ns = plan_total_ns(p) / 20 - ns;
+  p->wanted = 0;
+}
+
+// Whether a review asks for a stage when so much is left and only `stages` are done.
+static unsigned wanted_stage(vyre_kernel *k, unsigned stages, uint64_t left_ns) {
+  plan *p = plan_of(k, usual);
+  p->stages = stages;
+  leave(p, left_ns);
+  review_kernel(k);
+  return p->wanted;
+}
+
+// 80 runs of 0.8 ms, and not a nanosecond less.
+static void a_stage_is_asked_for_when_it_is_cheap(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_learned(&rt);
+  assert_int_equal(wanted_stage(k, STAGE_PASSES, 64000000 - 1), 0);
+  assert_int_equal(wanted_stage(k, STAGE_ALL, 64000000), 0);
+  assert_int_equal(wanted_stage(k, STAGE_PASSES, 64000000), STAGE_SHAPES);
+  assert_int_equal(plan_of(k, usual)->allowed_ns, 64000000);
+  assert_true(atomic_load(&plan_of(k, usual)->attention) & ATTEND_LEARN);
+  // A backend that was asked for by name has no rivals.
+  assert_int_equal(wanted_stage(k, STAGE_ALL & ~STAGE_BACKENDS, UINT64_C(1000000000)), 0);
+  finish(rt);
+}
+
+// The word of others is taken eight times as long as it would pay to try the rest here.
+static void the_word_of_others_ends_when_the_rest_is_cheap(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start_learned(&rt);
+  plan *p = plan_of(k, usual);
+  uint64_t compile_ns = p->is_known ? 2000000 : 20000000, all_ns = 8 * (compile_ns + 24 * 800000);
+  p->is_led = true;
+  assert_int_equal(wanted_stage(k, STAGE_SHAPES | STAGE_BACKENDS, all_ns - 1), 0);
+  assert_true(p->is_led);
+  assert_int_equal(p->stages, STAGE_SHAPES | STAGE_BACKENDS);
+  assert_int_equal(wanted_stage(k, STAGE_ALL, all_ns), STAGE_PASSES);
+  assert_false(p->is_led);
+  assert_int_equal(p->stages, STAGE_TUNABLES);
+  finish(rt);
+}
+
+static void the_word_of_others_ends_with_a_change(void **state) {
+  (void)state;
+  vyre_runtime *rt;
+  vyre_kernel *k = start(&rt);
+  takes_ns[0] = 3000000;
+  takes_ns[1] = 2500000;
+  expect(k, usual, "000222", "optimized");
+  answers(k, usual, 20);
+  plan *p = plan_of(k, usual);
+  p->is_led = true;
+  p->stages = STAGE_ALL;
+  review_kernel(k);
+  assert_true(p->is_led && p->stages == STAGE_ALL);
+  takes_ns[2] = 8000000;
+  answers(k, usual, 4);
+  review_kernel(k);
+  assert_string_equal(reason_of(k, usual), "changed");
+  assert_false(p->is_led);
+  assert_int_equal(p->stages, STAGE_TUNABLES);
+  finish(rt);
+}
+
+// For code that other processes compiled for other backends: once, when a tenth of a second is left
+// for that, behind the launch shapes, and where the backend was not asked for by name.
+static void compiled_code_is_looked_for_once(void **state) {
+  (void)state;
+  for (int is_named = 0; is_named < 2; is_named++) {
+    vyre_runtime *rt;
+    vyre_kernel *k = start_after(&rt, 1000000);
+    if (!is_named) {
+      finish(rt);
+      backend_set_extra(&told_backend);
+      k = load_text(text, &(vyre_runtime_options){.learn_after = 1000000, .no_store = true}, &rt);
+    }
+    dispatch(k, usual);
+    plan *p = plan_of(k, usual);
+    atomic_store(&p->state, PLAN_LEARNED);
+    p->stages = STAGE_ALL & ~(STAGE_SHAPES | STAGE_BACKENDS);
+    leave(p, 200000000);
+    review_kernel(k);
+    assert_false(k->has_looked);
+    p->stages = STAGE_ALL;
+    review_kernel(k);
+    assert_false(k->has_looked);
+    p->stages = STAGE_ALL & ~STAGE_BACKENDS;
+    leave(p, 100000000);
+    review_kernel(k);
+    assert_false(k->has_looked);
+    unsigned before = compiled;
+    leave(p, 100000001);
+    review_kernel(k);
+    assert_int_equal(k->has_looked, !is_named);
+    assert_int_equal(compiled, before); // it is looked for, not made
+    finish(rt);
+  }
+}
+
 static int set_up(void **state) {
   if (scratch_dir_make(state) || setenv("VYRE_HOME", scratch_dir, 1)) return -1;
   told_clock_begin();
@@ -513,6 +622,10 @@ int main(void) {
       cmocka_unit_test(a_time_limit_is_not_spent_on_copies),
       cmocka_unit_test(the_fastest_of_a_new_bucket_need_not_be_what_was_predicted),
       cmocka_unit_test(a_new_bucket_learns_when_that_is_worth_it),
+      cmocka_unit_test(a_stage_is_asked_for_when_it_is_cheap),
+      cmocka_unit_test(the_word_of_others_ends_when_the_rest_is_cheap),
+      cmocka_unit_test(the_word_of_others_ends_with_a_change),
+      cmocka_unit_test(compiled_code_is_looked_for_once),
       cmocka_unit_test(a_suggested_size_is_proven_and_timed),
   };
   return cmocka_run_group_tests(tests, set_up, scratch_dir_remove);

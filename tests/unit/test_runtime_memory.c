@@ -130,7 +130,7 @@ static void live(vyre_runtime_options options) {
       vyre_runtime_settle(rt);
     }
     // What was begun for it is over: it may be freed without waiting.
-    for (int i = 0; i < 10000 && atomic_load(&k->pending); i++)
+    for (int i = 0; i < 60000 && atomic_load(&k->pending); i++)
       nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     assert_int_equal(atomic_load(&k->pending), 0);
     explain(k);

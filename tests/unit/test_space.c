@@ -248,6 +248,23 @@ static void recorded_texts_are_read(void **state) {
   recorded_fini(&r);
 }
 
+static void records_of_other_tools_are_read(void **state) {
+  (void)state;
+  static const char text[] =
+      "\xef\xbb\xbf\"x\",\"kind, of\",\"time\"\r\n"
+      "\"1\",\"a, \"\"b\"\"\",\"3.5\"\r\n\r\n2,\"c\",inf\n2,c d,NaN\n\n4,c,0.5\n\n";
+  recorded r;
+  vyre_error error;
+  if (recorded_parse(text, sizeof text - 1, "t", &r, &error)) fail_msg("%s", error.message);
+  assert_int_equal(r.space.count, 4);
+  assert_int_equal(r.space.param_count, 2);
+  assert_string_equal(r.space.params[0].name, "x");
+  assert_string_equal(r.space.params[1].name, "kind, of");
+  assert_string_equal(r.space.params[1].values[space_row(&r.space, 0)[1]], "a, \"\"b\"\"");
+  assert_true(r.times[0] == 3.5 && isnan(r.times[1]) && isnan(r.times[2]) && r.optimum == 0.5);
+  recorded_fini(&r);
+}
+
 static void bad_records_are_refused_with_their_line(void **state) {
   (void)state;
   static const struct {
@@ -258,7 +275,10 @@ static void bad_records_are_refused_with_their_line(void **state) {
                {"x,t\n1,2\n1\n", "t:3:"},
                {"x,t\n1,two\n", "t:2:"},
                {"x,t\n1,-2\n", "t:2:"},
-               {"x,t\n1,nan\n", "t:2:"},
+               {"x,t\n1,nan\n", "every"},
+               {"x,t\n1,nanx\n", "t:2:"},
+               {"x,t\n1,\"2\"3\n", "t:2:"},
+               {"x,t\n\"1,2\n", "t:2:"},
                {"x,t\n1,\n", "every"},
                {"x,t\n1,2\n1,3\n", "twice"},
                {"x,x,t\n1,1,2\n", "twice"},
@@ -352,6 +372,7 @@ int main(void) {
       cmocka_unit_test(nothing_is_no_space),
       cmocka_unit_test(features_are_between_0_and_1),
       cmocka_unit_test(recorded_texts_are_read),
+      cmocka_unit_test(records_of_other_tools_are_read),
       cmocka_unit_test(bad_records_are_refused_with_their_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,8 +52,20 @@ static void must_append(store *s, const store_batch *batch) {
 
 static void add_region(store *s, const char *device, const char *region, uint64_t count,
                        uint64_t ns) {
-  store_region r = {device, print_a, region, {count, ns, ns, 10 * count, 0, 0}};
+  store_region r = {device, print_a, region, {count, ns, ns, 10 * count, 0, 0}, 7};
   must_append(s, &(store_batch){.regions = &r, .region_count = 1});
+}
+
+static uint64_t operations_of(store *s, const char *region, uint64_t *ns) {
+  store_effort_row *rows;
+  uint32_t count;
+  arena memory = ARENA_INIT;
+  uint64_t found = 0;
+  assert_int_equal(store_load_efforts(s, print_a, &memory, &rows, &count, NULL), VYRE_OK);
+  for (uint32_t i = 0; i < count; i++)
+    if (!strcmp(rows[i].region, region)) found = rows[i].operations, *ns = rows[i].total_ns;
+  arena_free(&memory);
+  return found;
 }
 
 static hints *load_regions(store *s, const char *device, uint32_t limit) {
@@ -301,7 +313,7 @@ static void lines_can_be_visited_and_everything_cleared(void **state) {
   char *path = scratch_path("visit.db");
   store *s = open_at(path);
   uint64_t ns = 7;
-  store_region r = {"d", print_a, "blur", {2, 3, 4, 5, 0, 0}};
+  store_region r = {"d", print_a, "blur", {2, 3, 4, 5, 0, 0}, 7};
   store_latency l = {"d", "op", print_a, 3, "", "cpu", "b", &ns, 1};
   store_tuning t = {"d", "key", "op", {8, 8, 1}, &ns, 1};
   store_speculation e = {"d", print_a, "cycle", 1, 0, 0, 0};
@@ -323,7 +335,15 @@ static void lines_can_be_visited_and_everything_cleared(void **state) {
   assert_int_equal(c.regions + c.latencies + c.tunings + c.speculations, 4);
   assert_int_equal(c.foreign, 0);
   assert_true(c.size_bytes > 4096);
+  // Operations are summed with the times of the same dispatches, on all devices.
+  store_region more = {"e", print_a, "blur", {1, 9, 9, 5, 0, 0}, 100};
+  must_append(s, &(store_batch){.regions = &more, .region_count = 1});
+  store_region unknown = {"e", print_a, "blur", {1, 50, 50, 5, 0, 0}, 0};
+  must_append(s, &(store_batch){.regions = &unknown, .region_count = 1});
+  assert_int_equal(operations_of(s, "blur", &ns), 107);
+  assert_int_equal(ns, 12);
   assert_int_equal(store_clear(s, NULL), VYRE_OK);
+  assert_int_equal(operations_of(s, "blur", &ns), 0);
   c = counts_of(s);
   assert_int_equal(c.regions + c.latencies + c.tunings + c.speculations, 0);
   add_region(s, "d", "again", 1, 1);
@@ -366,7 +386,7 @@ static void the_file_is_bounded(void **state) {
     static char names[100][200];
     for (int i = 0; i < 100; i++) {
       snprintf(names[i], sizeof names[i], "%0150d-%d", batch, i);
-      r[i] = (store_region){"d", print_a, names[i], {1, 1, 1, 1, 0, 0}};
+      r[i] = (store_region){"d", print_a, names[i], {1, 1, 1, 1, 0, 0}, 0};
     }
     must_append(s, &(store_batch){.regions = r, .region_count = 100});
     assert_in_range(counts_of(s).size_bytes, 0, LIMIT);
@@ -393,7 +413,7 @@ static void processes_add_up(void **state) {
         VYRE_OK)
       _exit(1);
     for (int k = 0; k < BATCHES; k++) {
-      store_region r = {"d", print_a, "shared", {1, 2, 2, 3, 0, 0}};
+      store_region r = {"d", print_a, "shared", {1, 2, 2, 3, 0, 0}, 7};
       if (store_append(s, &(store_batch){.regions = &r, .region_count = 1}, NULL) != VYRE_OK)
         _exit(2);
     }
@@ -413,7 +433,7 @@ static void processes_add_up(void **state) {
 
 static void *append_many(void *s) {
   for (int k = 0; k < 50; k++) {
-    store_region r = {"d", print_a, "threads", {1, 2, 2, 3, 0, 0}};
+    store_region r = {"d", print_a, "threads", {1, 2, 2, 3, 0, 0}, 7};
     if (store_append(s, &(store_batch){.regions = &r, .region_count = 1}, NULL) != VYRE_OK)
       return s;
   }
@@ -449,7 +469,7 @@ static void killed_writers_lose_only_what_was_not_saved(void **state) {
       store *s;
       if (store_open(&(store_options){.path = path}, NULL, &s, NULL) != VYRE_OK) _exit(1);
       for (uint64_t k = 1;; k++) {
-        store_region r = {"d", print_a, "r", {1, 1, 1, 1, 0, 0}};
+        store_region r = {"d", print_a, "r", {1, 1, 1, 1, 0, 0}, 7};
         if (store_append(s, &(store_batch){.regions = &r, .region_count = 1}, NULL) != VYRE_OK)
           _exit(1);
         if (write(told_pipe[1], &k, sizeof k) != sizeof k) _exit(1);
@@ -567,7 +587,7 @@ static int use_read_only(const char *path) {
   hints *h = hints_new(NULL);
   if (store_load_regions(s, "d", 10, h, &error) != VYRE_OK) return 3;
   if (hints_dispatch_count(h, key_of("r")) != 4) return 4;
-  store_region r = {"d", print_a, "r", {1, 1, 1, 1, 0, 0}};
+  store_region r = {"d", print_a, "r", {1, 1, 1, 1, 0, 0}, 7};
   if (store_append(s, &(store_batch){.regions = &r, .region_count = 1}, &error) != VYRE_ERROR_IO)
     return 5;
   if (!strstr(error.message, "Fix:")) return 6;
@@ -625,7 +645,7 @@ static void a_full_disk_is_an_error_and_loses_nothing(void **state) {
     store *s;
     vyre_error error;
     if (store_open(&(store_options){.path = path}, NULL, &s, &error) != VYRE_OK) _exit(1);
-    store_region r = {"d", print_a, "r", {1, 1, 1, 1, 0, 0}};
+    store_region r = {"d", print_a, "r", {1, 1, 1, 1, 0, 0}, 7};
     store_batch batch = {.regions = &r, .region_count = 1};
     if (store_append(s, &batch, &error) != VYRE_OK) _exit(2);
     struct rlimit limit;
@@ -723,7 +743,7 @@ static void the_default_place_follows_vyre_home(void **state) {
 
 static void fill(store *s, uint64_t count) {
   uint64_t ns[] = {10, 20};
-  store_region r = {"d", print_a, "blur", {count, 3, 4, 5, 0, 0}};
+  store_region r = {"d", print_a, "blur", {count, 3, 4, 5, 0, 0}, 7};
   store_latency l = {"d", "op", print_a, 3, "", "cpu", "b", ns, 2};
   store_tuning t = {"d", "key", "op", {8, 8, 1}, ns, 2};
   store_speculation e = {"d", print_a, "cycle", count, 0, 0, 0};

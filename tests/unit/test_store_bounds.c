@@ -66,7 +66,7 @@ static void fill(evidence_of *e, int number) {
   *e = (evidence_of){.ns = 5};
   snprintf(e->name, sizeof e->name, "n%d", number);
   memcpy(e->fingerprint, e->name, sizeof e->name);
-  e->region = (store_region){"d", e->fingerprint, e->name, {1, 1, 1, 1, 0, 0}};
+  e->region = (store_region){"d", e->fingerprint, e->name, {1, 1, 1, 1, 0, 0}, 0};
   e->latency = (store_latency){"d", e->name, e->fingerprint, 3, "", "cpu", "b", &e->ns, 1};
   e->code = (store_code){.hash = e->fingerprint,
                          .op = e->name,
@@ -267,7 +267,7 @@ static void sums_are_exact(void **state) {
   static const uint8_t fingerprint[32] = {7};
   static const uint64_t first[] = {30, 10, 20}, second[] = {4, 50};
   store *s = open_at(scratch_path("sums.db"), 0);
-  store_region region = {"d", fingerprint, "r", {3, 60, 30, 100, 0, 0}};
+  store_region region = {"d", fingerprint, "r", {3, 60, 30, 100, 0, 0}, 7};
   store_latency latency = {"d", "op", fingerprint, 5, "n:1", "ref", "build", first, 3};
   store_tuning tuning = {
       .device = "d", .key = "key", .op = "op", .shape = {8, 1, 1}, .ns = first, .count = 3};

@@ -49,8 +49,8 @@ typedef enum lacked {
   I64_BUT_FMA,
   I64_BUT_ROUNDING,
   I64_BUT_RINT,
-  F32_SUBNORMALS,
-  F64_SUBNORMALS,
+  I64_BUT_SUBNORMALS,
+  SUBNORMALS,
 } lacked;
 
 static lower_target lacking(lacked what) {
@@ -64,8 +64,10 @@ static lower_target lacking(lacked what) {
   case I64_BUT_FMA: t.has_i64 = t.has_f64_fma = false; break;
   case I64_BUT_ROUNDING: t.has_i64 = t.has_f64_rounding = false; break;
   case I64_BUT_RINT: t.has_i64 = t.has_rint = false; break;
-  case F32_SUBNORMALS: t.keeps_f32_subnormals = false; break;
-  case F64_SUBNORMALS: t.keeps_f64_subnormals = false; break;
+  case I64_BUT_SUBNORMALS:
+    t.has_i64 = t.keeps_f32_subnormals = t.keeps_f64_subnormals = false;
+    break;
+  case SUBNORMALS: t.keeps_f32_subnormals = t.keeps_f64_subnormals = false; break;
   }
   return t;
 }
@@ -112,18 +114,18 @@ static void what_is_lacking_is_named(void **state) {
       {"d[0] = rint(d[1])", I64_BUT_RINT, APART},
       {"d[0] = floor(d[1])", I64_BUT_RINT, NULL},
       {"d[0] = sqrt(d[1])", I64_BUT_RINT, NULL},
-      {"f[0] = f[1] + f[2]", F32_SUBNORMALS, "subnormal f32"},
-      {"f[0] = sqrt(f[1])", F32_SUBNORMALS, "subnormal f32"},
-      {"f[0] = f32(w[0])", F32_SUBNORMALS, "subnormal f32"},
-      {"f[0] = -f[1]", F32_SUBNORMALS, NULL},
-      {"f[0] = abs(f[1])", F32_SUBNORMALS, NULL},
-      {"f[0] = f[1]", F32_SUBNORMALS, NULL},
-      {"w[0] = w[1] + w[2]", F32_SUBNORMALS, NULL},
-      {"d[0] = d[1] + d[2]", F32_SUBNORMALS, NULL},
-      {"d[0] = d[1] + d[2]", F64_SUBNORMALS, "subnormal f64"},
-      {"d[0] = f64(f[1])", F64_SUBNORMALS, "subnormal f64"},
-      {"d[0] = abs(-d[1])", F64_SUBNORMALS, NULL},
-      {"f[0] = f[1] + f[2]", F64_SUBNORMALS, NULL},
+      {"f[0] = f[1] + f[2]", SUBNORMALS, NULL},
+      {"f[0] = f32(d[1])", SUBNORMALS, NULL},
+      {"d[0] = d[1] + d[2]", SUBNORMALS, NULL},
+      {"f[0] = sqrt(f[1]) + f[2]", I64_BUT_SUBNORMALS, NULL},
+      {"f[0] = f32(w[0])", I64_BUT_SUBNORMALS, NULL},
+      {"w[0] = w[1] + w[2]", I64_BUT_SUBNORMALS, NULL},
+      {"d[0] = d[1]", I64_BUT_SUBNORMALS, NULL},
+      {"d[0] = d[1] + d[2]", I64_BUT_SUBNORMALS, APART},
+      {"d[0] = -d[1]", I64_BUT_SUBNORMALS, APART},
+      {"d[0] = f64(f[1])", I64_BUT_SUBNORMALS, APART},
+      {"f[0] = f32(d[1])", I64_BUT_SUBNORMALS, APART},
+      {"w[0] = select(d[0] < d[1], 1, 0)", I64_BUT_SUBNORMALS, APART},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[500];

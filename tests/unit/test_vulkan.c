@@ -19,13 +19,12 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "../missing_device.h"
+
 static vulkan_device *device; // the first usable one
 
 static vulkan_device *need_device(void) {
-  if (!device) {
-    print_message("no Vulkan device\n");
-    skip();
-  }
+  if (!device) skip_without_vulkan();
   return device;
 }
 
@@ -396,6 +395,28 @@ static void test_poor_device(void **state) {
   d->target = was;
 }
 
+// One that flushes subnormals, with everything else and with words and f32 alone. That it does
+// flush them is played by the reference (test_lower.c); here it is what a driver makes of the code.
+static void test_flushing_device(void **state) {
+  (void)state;
+  vulkan_device *d = need_device();
+  vulkan_target was = d->target;
+  lower_target *t = &d->target.lower;
+  t->keeps_f32_subnormals = t->keeps_f64_subnormals = false;
+  check_random((generate_options){.seed = 9400}, 6, (trial_limits){0});
+  check_text(
+      "program p()\nbuffer x: f32[] readwrite\nbuffer y: f64[] readwrite\n"
+      "region r grid(len(x)) {\n  let i = global_id.x\n  let a = x[i] * 0x1p-100\n"
+      "  y[i] = f64(a * 0x1p-40) + y[i] * 0x1p-1060\n"
+      "  x[i] = max(a * 0x1p-30 + f32(y[i] * 0x1p900), ceil(-a * 0x1p-30)) - a * 0x1p-47\n}\n",
+      500);
+  t->has_f64 = t->has_i64 = t->has_i64_atomics = t->has_small_storage = false;
+  t->rounds_f32_division = t->has_f32_fma = t->has_f32_rounding = t->has_rint = false;
+  check_random((generate_options){.seed = 9500, .without_f64 = true, .without_i64_atomics = true},
+               4, (trial_limits){0});
+  d->target = was;
+}
+
 static void expect_declined(const char *text, const char *what) {
   vyre_program *p = parse(text);
   vyre_executable *e = NULL;
@@ -510,6 +531,7 @@ int main(void) {
       cmocka_unit_test(test_transients_share_memory),
       cmocka_unit_test(test_many_facts_go_through_a_uniform_buffer),
       cmocka_unit_test(test_poor_device),
+      cmocka_unit_test(test_flushing_device),
       cmocka_unit_test(test_what_is_declined),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@
 
 #include <cmocka.h>
 
+#include "../missing_device.h"
+
 static vulkan_device *device;
 static vulkan_calls driver;
 static atomic_int objects;         // made less destroyed, all kinds
@@ -109,10 +111,7 @@ static VkResult end_commands(VkCommandBuffer c) {
 }
 
 static void watch(void) {
-  if (!device) {
-    print_message("no Vulkan device\n");
-    skip();
-  }
+  if (!device) skip_without_vulkan();
   if (!driver.CreateBuffer) driver = device->vk;
 #define REPLACE(name, info_type, handle_type)                                                      \
   device->vk.Create##name = make_##name;                                                           \

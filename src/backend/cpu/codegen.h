@@ -23,7 +23,7 @@ typedef struct cpu_args {
   uint32_t streams;        // not 0: what the region touches is more than the caches hold
 } cpu_args;
 
-enum { CPU_ABI_VERSION = 6 };
+enum { CPU_ABI_VERSION = 7 };
 
 enum { CPU_RAN = 0, CPU_STOPPED = 1, CPU_DIVERGED = 2 };
 
@@ -34,10 +34,15 @@ enum { CPU_RAN = 0, CPU_STOPPED = 1, CPU_DIVERGED = 2 };
 typedef int (*cpu_kernel)(const cpu_args *args, const uint32_t lo[3], const uint32_t hi[3],
                           void *scratch);
 
+// What was measured of a machine (gathers.h): its gathers are slower than one load after the other,
+// they are faster where lanes are chosen by a mask, or always.
+typedef enum cpu_gathers { GATHERS_NEVER, GATHERS_CHOSEN, GATHERS_ALWAYS } cpu_gathers;
+
 typedef struct cpu_options {
   const char *cpu;      // LLVM's name; NULL: the host's
   const char *features; // LLVM's feature string; NULL: the host's
   uint32_t width;       // lanes; 0: chosen per region
+  cpu_gathers gathers;  // when its gathers are faster than one load after the other
   vyre_tier tier;
   const volatile uint32_t *stop; // not 0: give up soon; may be NULL
   bool want_llvm, want_asm;      // the text, for `vyre compile --emit`, and no object
@@ -51,6 +56,7 @@ typedef struct cpu_region_code {
   uint32_t rows;          // that are run at once; 1: each for itself
   bool packs;             // each box copies what its rows share: high ones copy less
   uint32_t lanes;         // the axis of the program that is this code's x, and the other way round
+  bool is_merged;         // an invocation is a workgroup of the program: its grid counts these
   uint32_t tile_hint[3];  // for elastic regions: a good box, e.g. rows that are jammed; 0: no wish
   uint64_t scratch_bytes; // shared arrays, values kept over barriers, private arrays
 } cpu_region_code;

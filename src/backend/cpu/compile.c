@@ -5,7 +5,9 @@
 #include "backend/cpu/compile.h"
 
 #include "backend/cache.h"
+#include "backend/cpu/gathers.h"
 #include "backend/cpu/host.h"
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/module.h"
@@ -134,9 +136,20 @@ void cpu_cache_key(cache_key *key, const char *host, const vyre_program *p, cons
   cache_key_add_string(key, o->cpu);
   cache_key_add_string(key, o->features);
   cache_key_add_number(key, o->width);
+  cache_key_add_number(key, o->gathers);
   cache_key_add_number(key, (uint64_t)o->tier);
   cache_key_add_number(key, o->debug_lines);
   if (o->debug_lines) cache_key_add_string(key, o->source_name ? o->source_name : "");
+}
+
+vyre_status cpu_options_here(cpu_options *options, vyre_error *error) {
+  options->gathers = host_gathers();
+  options->cpu = environment_get("VYRE_CPU");
+  if (!options->cpu || host_runs(options->cpu)) return VYRE_OK;
+  return error_set(error, VYRE_ERROR_ARGUMENT,
+                   "VYRE_CPU is `%s`, which this machine does not run. Fix: unset it, or give it "
+                   "x86-64-v2, x86-64-v3 or x86-64-v4, as far as it has them",
+                   options->cpu);
 }
 
 static void key_here(cache_key *key, const vyre_program *p, const cpu_options *o) {

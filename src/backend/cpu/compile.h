@@ -18,6 +18,8 @@ typedef struct cpu_kernels {
   bool from_cache;
 } cpu_kernels;
 
+// What the machine and its user say of the code to make: VYRE_CPU, and whether gathers are fast.
+vyre_status cpu_options_here(cpu_options *options, vyre_error *error);
 // `options` may leave cpu and features NULL for the host's.
 vyre_status cpu_kernels_get(const vyre_program *program, const cpu_options *options,
                             cpu_kernels *out, vyre_error *error);

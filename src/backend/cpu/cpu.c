@@ -105,7 +105,8 @@ static uint32_t whole(uint32_t invocations, uint32_t unit) {
 // starting them costs.
 static bool is_short_row(const box_job *j) {
   uint32_t most = j->box[0] ? j->box[0] : BOX_X;
-  return j->extent[0] <= most && j->extent[1] == 1 && j->extent[2] == 1;
+  // Not two comparisons: read together, what was just written apart is waited for.
+  return j->extent[0] <= most && (uint64_t)j->extent[1] * j->extent[2] == 1;
 }
 
 // What is left over, and would not fill one vector or one jam of rows, belongs to the last box.
@@ -162,7 +163,7 @@ static void choose_box(const cpu_region_code *code, const launch *l, const launc
   uint64_t pieces =
       threads > 1 && rows < threads * BOXES_PER_THREAD ? threads * BOXES_PER_THREAD : 1;
   uint64_t fair = (j->extent[0] + pieces - 1) / pieces;
-  uint64_t unit = is_elastic ? 64 : 1;
+  uint64_t unit = is_elastic ? 64 : code->is_merged ? code->width : 1;
   fair = (fair + unit - 1) / unit * unit;
   if ((is_free || !is_elastic) && fair < j->box[0]) j->box[0] = (uint32_t)fair;
   count_boxes(code, is_free, j);
@@ -295,6 +296,12 @@ static launch_region turned(const launch_region *shape, uint32_t lanes) {
   return out;
 }
 
+// What the code asks for as the size of the grid.
+static void set_grid(cpu_args *args, const launch_region *shape, bool is_merged) {
+  for (int i = 0; i < 3; i++)
+    args->grid[i] = is_merged ? shape->grid[i] / shape->workgroup[i] : shape->grid[i];
+}
+
 // Of the part that runs.
 static uint64_t invocations_of(const launch *l, const launch_region *shape, const region *r) {
   uint64_t count = 1;
@@ -313,12 +320,18 @@ static vyre_status run_regions(cpu_state *s, const launch *l, const bound_buffer
   if (is_watched && !watchdog_arm(&w, l->deadline_ns, stop)) return launch_thread_error(error);
   vyre_status status = VYRE_OK;
   for (uint32_t i = 0; i < s->program->region_count && status == VYRE_OK; i++) {
-    launch_region shape = turned(&l->regions[i], s->kernels.regions[i].lanes);
-    if (l->part) shape.invocations = invocations_of(l, &l->regions[i], &s->program->regions[i]);
+    const launch_region *shape = &l->regions[i];
+    uint32_t lanes = s->kernels.regions[i].lanes;
+    launch_region other;
+    if (lanes || l->part) {
+      other = turned(shape, lanes);
+      if (l->part) other.invocations = invocations_of(l, shape, &s->program->regions[i]);
+      shape = &other;
+    }
     cpu_args args = {.params = l->params, .buffers = buffers, .stop = stop};
-    memcpy(args.grid, shape.grid, sizeof args.grid);
-    memcpy(args.workgroup, shape.workgroup, sizeof args.workgroup);
-    status = run_region(s, i, l, &shape, &args, report, error);
+    set_grid(&args, shape, s->kernels.regions[i].is_merged);
+    memcpy(args.workgroup, shape->workgroup, sizeof args.workgroup);
+    status = run_region(s, i, l, shape, &args, report, error);
   }
   if (is_watched) watchdog_disarm(&w);
   return status;
@@ -375,7 +388,8 @@ static vyre_status make_state(vyre_program *program, const vyre_compile_options 
                         .debug_lines = environment_get("VYRE_DEBUG_LINES") != NULL,
                         .source_name = program->source_name ? program->source_name : program->name};
   s->program = vyre_program_retain(program);
-  vyre_status status = get(s->program, &wanted, &s->kernels, error);
+  vyre_status status = cpu_options_here(&wanted, error);
+  if (status == VYRE_OK) status = get(s->program, &wanted, &s->kernels, error);
   for (uint32_t i = 0; i < program->region_count && status == VYRE_OK; i++) {
     const region *r = &s->program->regions[i];
     s->regions[i].threads.has_atomics = has_buffer_atomics(s->program, r);

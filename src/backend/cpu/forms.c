@@ -28,7 +28,8 @@ static vyre_status generate(vyre_program *program, cpu_form form, const backend_
                          .debug_lines = o->has_lines,
                          .source_name = o->source_name};
   cpu_code code = {0};
-  vyre_status status = cpu_generate(program, &options, &code, error);
+  vyre_status status = cpu_options_here(&options, error);
+  if (status == VYRE_OK) status = cpu_generate(program, &options, &code, error);
   if (status == VYRE_OK) {
     char **made = text_of(&code, form);
     *text = *made ? *made : strdup("");

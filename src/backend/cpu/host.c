@@ -38,6 +38,16 @@ void host_describe(char out[HOST_TEXT]) {
   snprintf(out + n, HOST_TEXT - n, " / %08x-%08x-%08x-%08x-%08x-%08x-%08x-%08x", basic[0], basic[2],
            basic[3], extended[1], extended[2], extended[3], r[2], xcr);
 }
+
+bool host_runs(const char *cpu) {
+  bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  bool v3 = v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+            __builtin_cpu_supports("bmi2");
+  bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return (v2 && !strcmp(cpu, "x86-64-v2")) || (v3 && !strcmp(cpu, "x86-64-v3")) ||
+         (v4 && !strcmp(cpu, "x86-64-v4"));
+}
 #else
 #include <sys/auxv.h>
 #include <sys/utsname.h>
@@ -75,6 +85,11 @@ void host_describe(char out[HOST_TEXT]) {
   host_name(out);
   size_t n = strlen(out);
   snprintf(out + n, HOST_TEXT - n, " / %016lx-%016lx", getauxval(AT_HWCAP), getauxval(AT_HWCAP2));
+}
+
+bool host_runs(const char *cpu) {
+  (void)cpu;
+  return false;
 }
 #endif
 

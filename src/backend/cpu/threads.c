@@ -113,7 +113,10 @@ static bool is_short_at_first(const threads_state *s, uint64_t invocations) {
 uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all, uint64_t invocations,
                         bool is_awake) {
   if (all == 1) return 1;
-  uint64_t alone = atomic_load_explicit(&c->alone, memory_order_relaxed);
+  uint64_t alone = atomic_load_explicit(&c->alone, memory_order_relaxed), alone_ps;
+  // The usual short dispatch, which has no time for the rest.
+  if (alone && !__builtin_mul_overflow(alone, invocations, &alone_ps) && alone_ps < ALONE_NS * 1000)
+    return 1;
   uint64_t together = atomic_load_explicit(&c->together[is_awake], memory_order_relaxed);
   uint64_t other = atomic_load_explicit(&c->together[!is_awake], memory_order_relaxed);
   uint64_t least = !together || (other && other < together) ? other : together;
@@ -135,7 +138,8 @@ uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all, u
 void threads_learn(threads_cost *c, uint64_t time_ns, uint32_t threads, uint64_t invocations,
                    bool is_awake) {
   atomic_uint_fast64_t *cost = threads == 1 ? &c->alone : &c->together[is_awake];
-  if (threads == 1) atomic_fetch_add_explicit(&c->alone_runs, 1, memory_order_relaxed);
+  if (threads == 1 && atomic_load_explicit(&c->alone_runs, memory_order_relaxed) < ALONE_RUNS)
+    atomic_fetch_add_explicit(&c->alone_runs, 1, memory_order_relaxed);
   uint64_t now = (uint64_t)((double)time_ns * 1000.0 / (double)invocations) + 1;
   uint64_t old = atomic_load_explicit(cost, memory_order_relaxed);
   // What is slow may have been somebody else's fault (a page fault, another process): it counts

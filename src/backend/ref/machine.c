@@ -135,7 +135,10 @@ static uint64_t pure_value(const machine *m, frame *f, const inst *in) {
     args[k] = machine_value(m, f, in->arg[k]);
   observe_division(m, f, in, args[1]);
   vyre_type operand = ref_type(m->p, in->op == VYRE_OP_SELECT ? in->arg[1] : in->arg[0]);
+  bool may_flush = promise_may_flush(m->p->target, in);
+  for (int k = 0; k < 3 && may_flush; k++) args[k] = promise_flush(m->p->target, operand, args[k]);
   uint64_t made = eval_op((vyre_op)in->op, (vyre_type)in->type, operand, args);
+  if (may_flush) made = promise_flush(m->p->target, (vyre_type)in->type, made);
   return in->promised_by ? promise_open_result(in, operand, args[0], made) : made;
 }
 

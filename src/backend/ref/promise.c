@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "ir/eval.h"
 #include "ir/op_groups.h"
+#include "lower/target.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,4 +76,15 @@ uint64_t promise_open_result(const inst *in, vyre_type operand, uint64_t arg, ui
   if (in->op == VYRE_OP_BITCAST) is_open = is_nan;
   if (in->op == VYRE_OP_CONVERT) is_open = !is_inside((vyre_type)in->type, operand, arg);
   return is_open ? type_canonical_bits((vyre_type)in->type, ~made) : made;
+}
+
+uint64_t promise_flush(const lower_target *target, vyre_type type, uint64_t bits) {
+  bool keeps = type == VYRE_F32 ? target->keeps_f32_subnormals : target->keeps_f64_subnormals;
+  if (keeps || (type != VYRE_F32 && type != VYRE_F64) || type_exponent(type, bits)) return bits;
+  return bits & type_sign_bit(type);
+}
+
+bool promise_may_flush(const lower_target *target, const inst *in) {
+  if (!target || (target->keeps_f32_subnormals && target->keeps_f64_subnormals)) return false;
+  return in->op != VYRE_OP_SELECT && in->op != VYRE_OP_BITCAST && in->op != VYRE_OP_COPY;
 }

@@ -16,4 +16,9 @@ bool promise_holds(const inst *in, vyre_type operand, const uint64_t args[4], ui
 // becomes.
 uint64_t promise_open_result(const inst *in, vyre_type operand, uint64_t arg, uint64_t made);
 
+// What a device that does not keep subnormal numbers may make of one: a zero of its sign. Called
+// for each operand and each result of an operation on floats that is not a copy of bits.
+uint64_t promise_flush(const struct lower_target *target, vyre_type type, uint64_t bits);
+bool promise_may_flush(const struct lower_target *target, const inst *in);
+
 #endif

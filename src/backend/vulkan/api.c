@@ -57,11 +57,9 @@ static void load(void) {
               "of whoever started it. Fix: use another backend there");
     return;
   }
-  // Nobody has run it on a GPU yet (docs/BACKENDS.md): whoever wants it asks for it.
-  if (!environment_is("VYRE_VULKAN", "on")) {
+  if (environment_is("VYRE_VULKAN", "off")) {
     error_set(&load_error, VYRE_ERROR_UNSUPPORTED,
-              "Vulkan is used only where VYRE_VULKAN=on asks for it. Fix: read what is known of "
-              "your driver in docs/BACKENDS.md, and set it");
+              "Vulkan is turned off by VYRE_VULKAN=off. Fix: unset it to use Vulkan devices");
     return;
   }
   void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);

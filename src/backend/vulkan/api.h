@@ -86,7 +86,7 @@ typedef struct vulkan_calls {
 } vulkan_calls;
 
 // NULL with an error when there is no loader, or none for Vulkan 1.1, or no driver; and where
-// VYRE_VULKAN=on does not ask for it.
+// VYRE_VULKAN=off turns it off.
 const vulkan_api *vulkan_api_get(vyre_error *error);
 // False when the driver lacks one; the optional ones are NULL then.
 bool vulkan_find_calls(const vulkan_api *api, VkDevice device, vulkan_calls *out);

@@ -193,25 +193,13 @@ static uint32_t put_inside(emitter *e, uint32_t op, const emitter_row *row) {
   return spirv_make(&e->m, op_for(row, t), emitter_type(e, t), x, y);
 }
 
-// A device that flushes subnormals may do so when it negates: then the sign is a bit.
 static uint32_t put_sign(emitter *e, uint32_t op, const emitter_row *row) {
   const inst *in = &e->p->code[op];
   vyre_type t = (vyre_type)in->type;
-  const lower_target *target = &e->t->lower;
-  bool is_plain = t == VYRE_F32 ? target->keeps_f32_subnormals
-                                : target->keeps_f64_subnormals || !target->has_i64;
   uint32_t x = arg(e, in, 0), type = emitter_type(e, t);
   if (!type_is_float(t)) return cut(e, t, spirv_make(&e->m, (SpvOp)row->on_signed, type, x));
-  if (is_plain)
-    return in->op == VYRE_OP_ABS ? call_1(e, type, GLSLstd450FAbs, x)
-                                 : exact(e, spirv_make(&e->m, SpvOpFNegate, type, x));
-  vyre_type u = t == VYRE_F32 ? VYRE_U32 : VYRE_U64;
-  uint64_t sign = (uint64_t)1 << (type_bits(t) - 1);
-  uint32_t bits = spirv_make(&e->m, SpvOpBitcast, emitter_type(e, u), x);
-  bool is_abs = in->op == VYRE_OP_ABS;
-  bits = spirv_make(&e->m, is_abs ? SpvOpBitwiseAnd : SpvOpBitwiseXor, emitter_type(e, u), bits,
-                    emitter_const(e, u, is_abs ? ~sign & (sign | (sign - 1)) : sign));
-  return spirv_make(&e->m, SpvOpBitcast, type, bits);
+  return in->op == VYRE_OP_ABS ? call_1(e, type, GLSLstd450FAbs, x)
+                               : exact(e, spirv_make(&e->m, SpvOpFNegate, type, x));
 }
 
 static uint32_t put_not(emitter *e, uint32_t op, const emitter_row *row) {

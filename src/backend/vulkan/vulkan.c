@@ -10,6 +10,7 @@
 #include "backend/vulkan/probe.h"
 #include "backend/vulkan/residency.h"
 #include "backend/warm.h"
+#include "base/environment.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -46,6 +47,18 @@ static vyre_status vulkan_probe(const backend *self, vyre_device *out, uint32_t 
     if (atomic_load(&all[i].is_lost)) strcpy(out[i].unusable, "it was lost");
   }
   return VYRE_OK;
+}
+
+// A CPU through Vulkan is slower than this CPU without: it is there to be compared, and is chosen
+// where somebody asks for it.
+static bool vulkan_is_offered(const vyre_device *device) {
+  uint32_t count;
+  const vulkan_device *all = vulkan_devices(&count, NULL);
+  for (uint32_t i = 0; i < count; i++)
+    if (!strcmp(all[i].info.adapter, device->adapter))
+      return all[i].properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU ||
+             environment_is("VYRE_VULKAN", "on");
+  return false;
 }
 
 static void list_findings(const vulkan_device *d, bool native, const char *title, strbuf *out) {
@@ -300,6 +313,7 @@ const backend vulkan_backend = {
     .forms = vulkan_forms,
     .has_devices = true,
     .probe = vulkan_probe,
+    .is_offered = vulkan_is_offered,
     .describe = vulkan_describe,
     .compile = vulkan_compile,
     .dispatch = vulkan_dispatch,

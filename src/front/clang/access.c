@@ -32,13 +32,21 @@ static int64_t find_leaf(lowering *l, base *b, const pointer *p, int64_t disp, v
 }
 
 // An index as it is written: one that was only widened to 64 bits means the same without.
-static ref index_at(lowering *l, const pointer *p, int64_t disp) {
-  ref index = pointer_index(l, p, disp);
+static ref plain_index(lowering *l, ref index) {
   if (ref_is_const(index) || e_is_named(l, index)) return index;
   const inst *in = builder_inst(l->b, index);
   bool is_widened = in->op == VYRE_OP_CONVERT && type_bits(in->type) == 64 &&
                     type_is_index(e_type(l, in->arg[0])) && type_bits(e_type(l, in->arg[0])) == 32;
   return is_widened ? in->arg[0] : index;
+}
+
+static ref index_at(lowering *l, const pointer *p, int64_t disp) {
+  return plain_index(l, pointer_index(l, p, disp));
+}
+
+// Of a word `at` bytes behind the first of an access.
+static ref piece_at(lowering *l, const pointer *p, int64_t disp, uint64_t at) {
+  return at ? plain_index(l, pointer_piece(l, p, disp + (int64_t)at)) : index_at(l, p, disp);
 }
 
 static ref load_words(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type) {
@@ -50,7 +58,7 @@ static ref load_words(lowering *l, base *b, const pointer *p, int64_t disp, vyre
   piece pieces[8];
   for (uint32_t i = 0; i < count && i < 8; i++) {
     uint64_t at = (uint64_t)i * b->word_bytes;
-    pieces[i] = (piece){at, vyre_build_load(l->b, b->mem, index_at(l, p, disp + (int64_t)at))};
+    pieces[i] = (piece){at, vyre_build_load(l->b, b->mem, piece_at(l, p, disp, at))};
   }
   return bits_cut(l, pieces, count, 0, type);
 }
@@ -73,6 +81,25 @@ static int64_t find_number(lowering *l, base *b, const pointer *p, int64_t disp,
   return -1;
 }
 
+static bool has_union(const ctype *type) {
+  if (type->kind == T_UNION) return true;
+  if (type->kind == T_ARRAY) return has_union(type->element);
+  for (uint32_t i = 0; i < type->field_count; i++)
+    if (has_union(type->fields[i].type)) return true;
+  return false;
+}
+
+// An integer is read where pointers are: it may be one of them.
+static void note_number_read(lowering *l, base *b, vyre_type type) {
+  if (!b->held.count || !type_is_int(type)) return;
+  if (type_bytes(type) == 8 || has_union(b->type)) pointer_expose(l, &b->held);
+}
+
+static void note_number_written(lowering *l, base *b, vyre_type type) {
+  if (!b->holds || !type_is_int(type)) return;
+  if (type_bytes(type) == 8 || has_union(b->type)) note(l, &b->is_patched);
+}
+
 static ref base_load(lowering *l, base *b, const pointer *p, int64_t disp, vyre_type type,
                      uint32_t offset) {
   switch (b->kind) {
@@ -89,8 +116,21 @@ static ref base_load(lowering *l, base *b, const pointer *p, int64_t disp, vyre_
     }
     note(l, &b->is_dynamic);
     return b->has_buffer ? load_words(l, b, p, disp, type) : e_zero(l, type);
-  case B_MEMORY: return load_words(l, b, p, disp, type);
+  case B_MEMORY: note_number_read(l, b, type); return load_words(l, b, p, disp, type);
   default: return e_zero(l, type);
+  }
+}
+
+static void store_words(lowering *l, base *b, const pointer *p, int64_t disp, ref v) {
+  vyre_type type = e_type(l, v);
+  note_access(l, b, type);
+  note(l, &b->is_written);
+  uint32_t count = type_bytes(type) / b->word_bytes;
+  if (count < 1) count = 1;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t at = (uint64_t)i * b->word_bytes;
+    vyre_build_store(l->b, b->mem, piece_at(l, p, disp, at),
+                     bits_cut(l, &(piece){0, v}, 1, at, b->word));
   }
 }
 
@@ -108,15 +148,8 @@ static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref
     return;
   }
   case B_MEMORY: {
-    note_access(l, b, type);
-    note(l, &b->is_written);
-    uint32_t count = type_bytes(type) / b->word_bytes;
-    if (count < 1) count = 1;
-    for (uint32_t i = 0; i < count; i++) {
-      uint64_t at = (uint64_t)i * b->word_bytes;
-      vyre_build_store(l->b, b->mem, index_at(l, p, disp + (int64_t)at),
-                       bits_cut(l, &(piece){0, v}, 1, at, b->word));
-    }
+    note_number_written(l, b, type);
+    store_words(l, b, p, disp, v);
     return;
   }
   case B_TABLE:
@@ -131,22 +164,21 @@ static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref
 
 // ---- pointers that are stored -------------------------------------------------------------------
 
-// In memory a pointer is a number: the object in the upper 16 bits, the index in the lower 48.
-static ref encode(lowering *l, const pointer *p, const base_set *in) {
-  ref index = e_convert(l, VYRE_U64, e_convert(l, VYRE_I64, pointer_index(l, p, 0)));
-  ref low = e_binary(l, VYRE_OP_AND, index, e_const(l, VYRE_U64, 0xffffffffffffu));
-  ref high = e_convert(l, VYRE_U64, pointer_sel(l, p, in));
-  return e_binary(l, VYRE_OP_OR, low, e_binary(l, VYRE_OP_SHL, high, e_const(l, VYRE_U64, 48)));
+// In memory a pointer is the number that it is elsewhere, so that a union shows it: see
+// pointer_number. Numbers that were stored may be pointers too.
+static pointer decode(lowering *l, ref bits, base *b) {
+  note(l, &b->holds);
+  for (int s = 0; s < SPACE_GENERIC && b->is_patched; s++)
+    for (uint32_t i = 0; i < l->exposed[s].count; i++) set_add(l, &b->held, l->exposed[s].at[i]);
+  if (b->held.count && !b->is_kept) {
+    UNIT_PUSH(l->u, l->sets, l->set_count, l->set_capacity, &b->held);
+    b->is_kept = true;
+  }
+  return b->held.count ? pointer_of_address(l, bits, &b->held) : pointer_null(l);
 }
 
-static pointer decode(lowering *l, ref bits, base_set *in) {
-  pointer p = {.set = in};
-  ref shift = e_const(l, VYRE_I64, 16);
-  ref low = e_binary(l, VYRE_OP_SHL, e_convert(l, VYRE_I64, bits), shift);
-  p.index = e_binary(l, VYRE_OP_SHR, low, shift);
-  if (in->count > 1)
-    p.sel = e_convert(l, VYRE_U32, e_binary(l, VYRE_OP_SHR, bits, e_const(l, VYRE_U64, 48)));
-  return p;
+static void need_memory(lowering *l, const base_set *set) {
+  for (uint32_t i = 0; i < set->count; i++) base_indexed(l, set->at[i]);
 }
 
 static bool can_hold_pointers(const base *b) {
@@ -162,11 +194,8 @@ static int64_t pointer_leaf(lowering *l, base *b, const pointer *p, int64_t disp
   return -1;
 }
 
-static pointer load_pointer(lowering *l, const pointer *p, int64_t disp, uint32_t offset) {
-  if (p->set->count != 1)
-    lower_refuse(l, offset, "a pointer that is read through a pointer to several objects",
-                 "keep the pointers in variables of their own");
-  base *b = p->set->at[0];
+static pointer base_load_pointer(lowering *l, base *b, const pointer *p, int64_t disp,
+                                 uint32_t offset) {
   if (b->kind == B_VALUE || b->kind == B_VARS) {
     int64_t i = pointer_leaf(l, b, p, disp, offset);
     if (i < 0) return pointer_null(l);
@@ -181,8 +210,20 @@ static pointer load_pointer(lowering *l, const pointer *p, int64_t disp, uint32_
   if (!can_hold_pointers(b))
     lower_refuse(l, offset, "a pointer that is kept in a buffer",
                  "keep offsets in the buffer, and add them to a pointer argument");
-  ref bits = load_words(l, b, p, disp, VYRE_U64);
-  return b->held.count ? decode(l, bits, &b->held) : pointer_null(l);
+  return decode(l, load_words(l, b, p, disp, VYRE_U64), b);
+}
+
+static pointer load_pointer(lowering *l, const pointer *p, int64_t disp, uint32_t offset) {
+  if (p->set->count == 1) return base_load_pointer(l, p->set->at[0], p, disp, offset);
+  need_memory(l, p->set);
+  pointer made = pointer_null(l);
+  for (uint32_t i = p->set->count; i > 0; i--) {
+    base *b = p->set->at[i - 1];
+    if (b->kind == B_NULL) continue;
+    pointer one = base_load_pointer(l, b, p, disp, offset);
+    made = pointer_select(l, pointer_is_in(l, p, i - 1), &one, &made);
+  }
+  return made;
 }
 
 static void hold(lowering *l, base_set *set, const pointer *p) {
@@ -193,12 +234,8 @@ static void hold(lowering *l, base_set *set, const pointer *p) {
   }
 }
 
-static void store_pointer(lowering *l, const pointer *p, int64_t disp, const pointer *v,
-                          uint32_t offset) {
-  if (p->set->count != 1)
-    lower_refuse(l, offset, "a pointer that is stored through a pointer to several objects",
-                 "keep the pointers in variables of their own");
-  base *b = p->set->at[0];
+static void base_store_pointer(lowering *l, base *b, const pointer *p, int64_t disp,
+                               const pointer *v, uint32_t offset) {
   if (b->kind == B_VALUE) {
     note(l, &b->is_mutable);
     return;
@@ -217,16 +254,26 @@ static void store_pointer(lowering *l, const pointer *p, int64_t disp, const poi
   if (!can_hold_pointers(b))
     lower_refuse(l, offset, "a pointer that is kept in a buffer",
                  "keep offsets in the buffer, and add them to a pointer argument");
-  if (!b->held.at) UNIT_PUSH(l->u, l->sets, l->set_count, l->set_capacity, &b->held);
   hold(l, &b->held, v);
-  base_store(l, b, p, disp, encode(l, v, &b->held), offset);
+  store_words(l, b, p, disp, pointer_address(l, v));
+}
+
+static void store_pointer(lowering *l, const pointer *p, int64_t disp, const pointer *v,
+                          uint32_t offset) {
+  if (p->set->count == 1) {
+    base_store_pointer(l, p->set->at[0], p, disp, v, offset);
+    return;
+  }
+  need_memory(l, p->set);
+  for (uint32_t i = 0; i < p->set->count; i++) {
+    if (p->set->at[i]->kind == B_NULL) continue;
+    vyre_build_if(l->b, pointer_is_in(l, p, i));
+    base_store_pointer(l, p->set->at[i], p, disp, v, offset);
+    vyre_build_end(l->b);
+  }
 }
 
 // ---- any pointer --------------------------------------------------------------------------------
-
-static void need_memory(lowering *l, const base_set *set) {
-  for (uint32_t i = 0; i < set->count; i++) base_indexed(l, set->at[i]);
-}
 
 ref load_scalar(lowering *l, const pointer *p, int64_t disp, vyre_type type, uint32_t offset) {
   if (p->set->count == 0) return e_zero(l, type);
@@ -263,24 +310,8 @@ static void note_order(lowering *l, base *b, vyre_type type, uint32_t offset) {
   if (learn(l)) b->order = type;
 }
 
-// Which of its objects an atomic pointer points into: there must be one beside null.
-static uint32_t atomic_object(lowering *l, const pointer *p, uint32_t offset) {
-  uint32_t which = UINT32_MAX;
-  for (uint32_t i = 0; i < p->set->count; i++) {
-    if (p->set->at[i]->kind == B_NULL) continue;
-    if (which != UINT32_MAX)
-      lower_refuse(l, offset, "an atomic operation through a pointer to several objects",
-                   "write one call per object");
-    which = i;
-  }
-  if (which == UINT32_MAX)
-    lower_refuse(l, offset, "an atomic operation through a null pointer", "give it an object");
-  return which;
-}
-
-vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, atomic_kind kind, ref *index,
-                      uint32_t offset) {
-  uint32_t which = atomic_object(l, p, offset);
+vyre_mem atomic_place(lowering *l, const pointer *p, uint32_t which, vyre_type type,
+                      atomic_kind kind, ref *index, uint32_t offset) {
   base *b = p->set->at[which];
   if (b->kind == B_TABLE && b->space == SPACE_GLOBAL)
     lower_refuse(l, offset, "an atomic operation on a variable that begins with a value",
@@ -306,10 +337,6 @@ vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, atomic_kind
     lower_refuse(l, offset, "an atomic operation on memory that is also accessed in smaller parts",
                  "access it with one size only");
   *index = index_at(l, p, 0);
-  if (p->set->count > 1) { // what is null has no element
-    ref none = e_int(l, e_type(l, *index), -1);
-    *index = e_select(l, pointer_is_in(l, p, which), *index, none);
-  }
   return b->mem;
 }
 

@@ -155,6 +155,14 @@ static void read_sizes(const char *text, const char *name, uint32_t sizes[3]) {
   sizes[2] = z;
 }
 
+static const char *read_vector(unit *u, const char *text) {
+  static const char name[] = "vec_type_hint(";
+  const char *at = strstr(text, name);
+  if (!at) return NULL;
+  at += strlen(name);
+  return unit_printf(u, "%.*s", (int)strcspn(at, ")"), at);
+}
+
 // __attribute__((reqd_work_group_size(16, 4, 1))): the values are only found in clang's printing.
 static void read_workgroup(unit *u, function *f) {
   CXPrintingPolicy policy = clang_getCursorPrintingPolicy(f->cursor);
@@ -163,6 +171,7 @@ static void read_workgroup(unit *u, function *f) {
   clang_PrintingPolicy_dispose(policy);
   read_sizes(text, "reqd_work_group_size", f->workgroup);
   read_sizes(text, "work_group_size_hint", f->hint);
+  f->vector = read_vector(u, text);
   static const char name[] = "intel_reqd_sub_group_size(";
   const char *at = strstr(text, name);
   if (at) f->subgroup = (uint32_t)strtoul(at + strlen(name), NULL, 10);

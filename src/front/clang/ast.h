@@ -121,6 +121,7 @@ struct function {
   bool is_kernel, is_built;
   uint32_t workgroup[3]; // reqd_work_group_size, zeros where there is none
   uint32_t hint[3];      // work_group_size_hint, likewise
+  const char *vector;    // vec_type_hint; NULL where there is none
   uint32_t subgroup;     // intel_reqd_sub_group_size, 0 where there is none
   const char *grid;      // annotate("grid(n)"); NULL: not stated
   uint32_t offset;

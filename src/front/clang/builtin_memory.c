@@ -66,12 +66,44 @@ static atomic_kind kind_of(vyre_op op) {
   return op == VYRE_OP_ATOMIC_MIN || op == VYRE_OP_ATOMIC_MAX ? ATOMIC_ORDER : ATOMIC_SUM;
 }
 
+// An atomic operation: `expected` is 0 but for a compare and exchange.
+typedef struct atomic_work {
+  vyre_op op;
+  vyre_type type;
+  ref operand, expected;
+} atomic_work;
+
+static ref atomic_one(lowering *l, node *n, const pointer *p, uint32_t which,
+                      const atomic_work *w) {
+  ref index;
+  atomic_kind kind = w->expected ? ATOMIC_BITS : kind_of(w->op);
+  vyre_mem mem = atomic_place(l, p, which, w->type, kind, &index, n->offset);
+  vyre_type element = p->set->at[which]->word;
+  ref operand = e_bits(l, element, w->operand);
+  return e_bits(l, w->type,
+                w->expected ? vyre_build_atomic_cas(l->b, mem, index,
+                                                    e_bits(l, element, w->expected), operand)
+                            : vyre_build_atomic(l->b, w->op, mem, index, operand));
+}
+
+// On the one of its objects that the pointer points into; what is null has no element.
+static ref atomic_work_on(lowering *l, node *n, const value *arg, atomic_work w) {
+  const pointer *p = pointer_arg(l, n, arg);
+  if (p->set->count == 1 && p->set->at[0]->kind != B_NULL) return atomic_one(l, n, p, 0, &w);
+  vyre_var found = vyre_build_var(l->b, "found", e_zero(l, w.type));
+  for (uint32_t i = 0; i < p->set->count; i++) {
+    if (p->set->at[i]->kind == B_NULL) continue;
+    base_indexed(l, p->set->at[i]);
+    vyre_build_if(l->b, pointer_is_in(l, p, i));
+    vyre_build_set(l->b, found, atomic_one(l, n, p, i, &w));
+    vyre_build_end(l->b);
+  }
+  return vyre_build_get(l->b, found);
+}
+
 static value atomic(lowering *l, node *n, const value *args, vyre_op op, ref operand) {
   vyre_type type = atomic_type(l, n, args[0].type);
-  ref index;
-  vyre_mem mem = atomic_place(l, pointer_arg(l, n, &args[0]), type, kind_of(op), &index, n->offset);
-  vyre_type element = args[0].at[0].p->set->at[0]->word;
-  ref old = e_bits(l, type, vyre_build_atomic(l->b, op, mem, index, e_bits(l, element, operand)));
+  ref old = atomic_work_on(l, n, &args[0], (atomic_work){op, type, operand, 0});
   return value_convert(l, value_scalar(l, old), n->type, n->offset);
 }
 
@@ -94,12 +126,9 @@ value memory_atomic_store(lowering *l, node *n, const value *args, int what) {
 
 static ref compare_and_swap(lowering *l, node *n, const value *args, ref expected, ref desired) {
   vyre_type type = atomic_type(l, n, args[0].type);
-  ref index;
-  vyre_mem mem = atomic_place(l, pointer_arg(l, n, &args[0]), type, ATOMIC_BITS, &index, n->offset);
-  vyre_type element = args[0].at[0].p->set->at[0]->word;
-  expected = e_bits(l, element, e_convert(l, type, expected));
-  desired = e_bits(l, element, e_convert(l, type, desired));
-  return e_bits(l, type, vyre_build_atomic_cas(l->b, mem, index, expected, desired));
+  atomic_work w = {VYRE_OP_ATOMIC_CAS, type, e_convert(l, type, desired),
+                   e_convert(l, type, expected)};
+  return atomic_work_on(l, n, &args[0], w);
 }
 
 value memory_atomic_load(lowering *l, node *n, const value *args, int what) {

@@ -11,7 +11,18 @@
 
 enum { MOST_ROUNDS = 64 };
 
+// What went wrong in the builder comes first: nothing is what it seems after that.
+static void report_builder(lowering *l) {
+  vyre_program *none = NULL;
+  size_t place = 0;
+  if (!l->b || builder_status(l->b) == VYRE_OK) return;
+  builder_finish(l->b, &none, &place, l->u->error);
+  source_place_error(l->u, l->kernel->offset);
+  unit_bail(l->u);
+}
+
 void lower_refuse(lowering *l, uint32_t offset, const char *what, const char *fix) {
+  report_builder(l);
   unit_fail(l->u, VYRE_ERROR_UNSUPPORTED, offset, "%s is not supported. Fix: %s", what, fix);
 }
 

@@ -146,6 +146,7 @@ static void list_kernels(listing *s) {
     k.line = source_find(s->u, f->offset).line;
     memcpy(k.workgroup, f->workgroup, sizeof k.workgroup);
     memcpy(k.hint, f->hint, sizeof k.hint);
+    if (f->vector) k.vector = list_string(s, f->vector);
     k.args = s->args ? s->args + s->arg_count : NULL;
     ast_params(s->u, f);
     k.arg_count = f->param_count;

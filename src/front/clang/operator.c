@@ -54,19 +54,20 @@ static value on_pointers(lowering *l, vyre_op op, value x, value y, const ctype 
     return value_convert(l, value_scalar(l, c), type, offset);
   }
   if (op == VYRE_OP_SUB && is_left && is_right)
-    return value_convert(l, value_scalar(l, pointer_difference(l, x.at[0].p, y.at[0].p, to->size)),
-                         type, offset);
+    return value_convert(
+        l, value_scalar(l, pointer_difference(l, x.at[0].p, y.at[0].p, type_stride(to))), type,
+        offset);
   if (op == VYRE_OP_ADD && is_left != is_right) {
     const pointer *p = is_left ? x.at[0].p : y.at[0].p;
     ref i = is_left ? y.at[0].v : x.at[0].v;
-    return value_pointer(l, type, pointer_add(l, *p, i, to->size));
+    return value_pointer(l, type, pointer_add(l, *p, i, type_stride(to)));
   }
   if (op == VYRE_OP_SUB && is_left) {
     ref i = y.at[0].v;
     vyre_type wide = type_bits(e_type(l, i)) == 64 ? VYRE_I64 : VYRE_I32;
     if (e_type(l, i) == VYRE_U32) wide = VYRE_I64;
     i = e_unary(l, VYRE_OP_NEG, e_convert(l, wide, i));
-    return value_pointer(l, type, pointer_add(l, *x.at[0].p, i, to->size));
+    return value_pointer(l, type, pointer_add(l, *x.at[0].p, i, type_stride(to)));
   }
   lower_refuse(l, offset, "this operator on pointers", "compute with indices");
 }
@@ -170,7 +171,7 @@ value increment(lowering *l, node *n) {
     cell c = before.at[i];
     if (c.p) {
       ref one = e_int(l, VYRE_I32, is_down ? -1 : 1);
-      after.at[i].p = pointer_keep(l, pointer_add(l, *c.p, one, to.type->element->size));
+      after.at[i].p = pointer_keep(l, pointer_add(l, *c.p, one, type_stride(to.type->element)));
       continue;
     }
     vyre_type type = e_type(l, c.v);

@@ -76,6 +76,38 @@ static ref index_add(lowering *l, ref x, ref y, bool is_small) {
   return e_binary(l, VYRE_OP_ADD, x, y);
 }
 
+// The largest power of two up to 8 that divides a number, as far as it shows: what a count of bytes
+// is made of. Numbers that wrap around keep it.
+static uint64_t known_factor(lowering *l, ref r, uint32_t depth) {
+  uint64_t bits;
+  if (e_is_const(l, r, &bits)) return bits & 7 ? bits & -bits & 7 : 8;
+  if (!depth || !r) return 1;
+  const inst *in = builder_inst(l->b, r);
+  uint64_t x = 1, y = 1;
+  switch (in->op) {
+  case VYRE_OP_COPY:
+  case VYRE_OP_NEG: return known_factor(l, in->arg[0], depth - 1);
+  case VYRE_OP_CONVERT:
+    return type_is_int(e_type(l, in->arg[0])) ? known_factor(l, in->arg[0], depth - 1) : 1;
+  case VYRE_OP_SHL:
+    return e_is_const(l, in->arg[1], &bits) && bits ? 1u << (bits < 3 ? bits : 3) : 1;
+  case VYRE_OP_ADD:
+  case VYRE_OP_SUB:
+  case VYRE_OP_MUL:
+    x = known_factor(l, in->arg[0], depth - 1);
+    y = known_factor(l, in->arg[1], depth - 1);
+    if (in->op == VYRE_OP_MUL) return x * y < 8 ? x * y : 8;
+    return x < y ? x : y;
+  default: return 1;
+  }
+}
+
+// Bytes become words where the word is larger: (char *)p + 4 * n.
+static ref to_words(lowering *l, ref i, uint64_t stride, uint64_t word) {
+  if (stride >= word) return i;
+  return e_binary(l, VYRE_OP_DIV, i, e_const(l, e_type(l, i), word / stride));
+}
+
 pointer pointer_add(lowering *l, pointer p, ref i, uint64_t stride) {
   uint64_t bits;
   if (e_is_const(l, i, &bits)) {
@@ -83,10 +115,12 @@ pointer pointer_add(lowering *l, pointer p, ref i, uint64_t stride) {
     return p;
   }
   if (type_bits(e_type(l, i)) < 32) i = e_convert(l, VYRE_I32, i);
-  note_grain(l, &p, stride);
+  uint64_t word = pointer_word(l, &p);
+  note_grain(l, &p, stride && stride < 4 ? stride * known_factor(l, i, 6) : stride);
   note_indexed(l, &p);
-  uint64_t scale = stride / pointer_word(l, &p);
+  uint64_t scale = stride < word && stride ? 1 : stride / word;
   bool is_small = pointer_is_small(&p);
+  i = stride ? to_words(l, i, stride, word) : i;
   if (scale != 1) {
     i = is_small ? narrow(l, i) : widen(l, i);
     i = e_binary(l, VYRE_OP_MUL, i, e_const(l, e_type(l, i), scale));
@@ -98,6 +132,11 @@ pointer pointer_add(lowering *l, pointer p, ref i, uint64_t stride) {
 ref pointer_index(lowering *l, const pointer *p, int64_t disp) {
   int64_t bytes = (int64_t)((uint64_t)p->disp + (uint64_t)disp);
   if (bytes) note_grain(l, p, (uint64_t)(bytes < 0 ? -bytes : bytes));
+  return pointer_piece(l, p, disp);
+}
+
+ref pointer_piece(lowering *l, const pointer *p, int64_t disp) {
+  int64_t bytes = (int64_t)((uint64_t)p->disp + (uint64_t)disp);
   int64_t words = bytes / (int64_t)pointer_word(l, p);
   bool is_small = pointer_is_small(p);
   if (!p->index)
@@ -209,19 +248,57 @@ static void expose(lowering *l, base *b) {
   base_indexed(l, b);
 }
 
-ref pointer_number(lowering *l, const pointer *p) {
+void pointer_expose(lowering *l, const base_set *set) {
+  for (uint32_t i = 0; i < set->count; i++) expose(l, set->at[i]);
+}
+
+ref pointer_address(lowering *l, const pointer *p) {
   ref address = 0;
   for (uint32_t i = p->set->count; i > 0; i--) {
-    expose(l, p->set->at[i - 1]);
     ref here = e_const(l, VYRE_U64, address_of(p->set->at[i - 1]));
     address = address ? e_select(l, pointer_is_in(l, p, i - 1), here, address) : here;
   }
   if (!address) return e_zero(l, VYRE_U64);
   ref index = e_convert(l, VYRE_U64, e_convert(l, VYRE_I64, widen(l, pointer_index(l, p, 0))));
   ref bytes = e_binary(l, VYRE_OP_MUL, index, e_const(l, VYRE_U64, pointer_word(l, p)));
-  ref number = e_binary(l, VYRE_OP_ADD, address, bytes);
-  UNIT_PUSH(l->u, l->numbers, l->number_count, l->number_capacity, number);
+  return e_binary(l, VYRE_OP_ADD, address, bytes);
+}
+
+ref pointer_number(lowering *l, const pointer *p) {
+  pointer_expose(l, p->set);
+  ref number = pointer_address(l, p);
+  if (p->set->count) UNIT_PUSH(l->u, l->numbers, l->number_count, l->number_capacity, number);
   return number;
+}
+
+// Which of the set an address is in: half of the addresses between two objects belong to each of
+// them, so that a pointer to what is before the first element finds its object.
+static ref address_object(lowering *l, ref number, const base_set *set) {
+  ref half = e_const(l, VYRE_U64, (uint64_t)1 << (ADDRESS_BITS - 1));
+  ref near = e_binary(l, VYRE_OP_ADD, number, half);
+  ref object = e_binary(l, VYRE_OP_SHR, near, e_const(l, VYRE_U64, ADDRESS_BITS));
+  uint32_t null = set_find(set, l->null);
+  ref sel = e_const(l, VYRE_U32, null == UINT32_MAX ? 0 : null);
+  for (uint32_t i = 0; i < set->count; i++) {
+    const base *b = set->at[i];
+    if (b->kind == B_NULL) continue;
+    ref is_it =
+        e_binary(l, VYRE_OP_EQ, object, e_const(l, VYRE_U64, address_of(b) >> ADDRESS_BITS));
+    sel = e_select(l, is_it, e_const(l, VYRE_U32, i), sel);
+  }
+  return sel;
+}
+
+pointer pointer_of_address(lowering *l, ref number, base_set *set) {
+  pointer p = {.set = set};
+  if (set->count > 1) p.sel = address_object(l, number, set);
+  ref up = e_const(l, VYRE_I64, 64 - ADDRESS_BITS);
+  ref low = e_binary(l, VYRE_OP_SHL, e_convert(l, VYRE_I64, number), up);
+  ref bytes = e_binary(l, VYRE_OP_SHR, low, up);
+  uint32_t word = pointer_word(l, &p);
+  p.index = word > 1 ? e_binary(l, VYRE_OP_DIV, bytes, e_const(l, VYRE_I64, word)) : bytes;
+  if (pointer_is_small(&p)) p.index = narrow(l, p.index);
+  return p;
 }
 
 // Whether a number may come from a pointer: it is computed from one, or read from what only the
@@ -255,22 +332,7 @@ pointer pointer_of_number(lowering *l, ref number, addr_space space, uint32_t of
   if (!is_of_pointer(l, number, 10))
     lower_refuse(l, offset, "a number from elsewhere that becomes a pointer",
                  "pass a pointer argument, and add the offset to it");
-  pointer p = {.set = exposed_in(l, space)};
-  if (!p.set->count) return pointer_null(l);
-  number = e_convert(l, VYRE_U64, number);
-  ref object = e_binary(l, VYRE_OP_SHR, number, e_const(l, VYRE_U64, ADDRESS_BITS));
-  p.sel = e_const(l, VYRE_U32, set_find(p.set, l->null));
-  for (uint32_t i = 0; i < p.set->count; i++) {
-    const base *b = p.set->at[i];
-    if (b->kind == B_NULL) continue;
-    ref is_it =
-        e_binary(l, VYRE_OP_EQ, object, e_const(l, VYRE_U64, address_of(b) >> ADDRESS_BITS));
-    p.sel = e_select(l, is_it, e_const(l, VYRE_U32, i), p.sel);
-  }
-  uint64_t mask = ((uint64_t)1 << ADDRESS_BITS) - 1;
-  ref bytes = e_binary(l, VYRE_OP_AND, number, e_const(l, VYRE_U64, mask));
-  ref word = e_const(l, VYRE_U64, pointer_word(l, &p));
-  p.index = e_convert(l, VYRE_I64, e_binary(l, VYRE_OP_DIV, bytes, word));
-  if (pointer_is_small(&p)) p.index = narrow(l, p.index);
-  return p;
+  base_set *set = exposed_in(l, space);
+  if (!set->count) return pointer_null(l);
+  return pointer_of_address(l, e_convert(l, VYRE_U64, number), set);
 }

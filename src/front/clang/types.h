@@ -77,6 +77,10 @@ bool type_is_arithmetic(const ctype *type); // scalar or vector
 static inline bool type_is_aggregate(const ctype *type) {
   return type->kind == T_STRUCT || type->kind == T_UNION || type->kind == T_ARRAY;
 }
+// Of what a pointer points to: void counts as bytes.
+static inline uint64_t type_stride(const ctype *type) {
+  return type->kind == T_VOID ? 1 : type->size;
+}
 addr_space space_of_number(unsigned number); // clang's, of the spir target
 // The integer promotions and the usual arithmetic conversions on scalar types.
 vyre_type type_promote(vyre_type scalar);

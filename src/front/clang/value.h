@@ -66,6 +66,9 @@ struct base {
   bool is_dynamic;   // a table is indexed by a value
   bool is_mixed;     // accessed as several types
   bool is_global;    // a variable in global memory: the program has a buffer for it
+  bool holds;        // pointers are read from it
+  bool is_patched;   // and numbers were stored into it, which may be pointers
+  bool is_kept;      // `held` is one of the sets with words of one size
   vyre_type access;  // the type that it is accessed as; VYRE_VOID: not yet
   vyre_type order;   // as which it is compared by atomics; VYRE_VOID: not
   vyre_type bits;    // as which its bits are exchanged by atomics; VYRE_VOID: not
@@ -126,14 +129,14 @@ bool copies_in_loop(const ctype *type);
 void copy_in_loop(lowering *l, const place *to, const place *from);
 ref load_scalar(lowering *l, const pointer *p, int64_t disp, vyre_type type, uint32_t offset);
 void store_scalar(lowering *l, const pointer *p, int64_t disp, ref v, uint32_t offset);
-// The memory and index of an atomic access; both must be single and exact.
+// The memory and index of an atomic access to one of the objects of a pointer.
 typedef enum atomic_kind {
   ATOMIC_BITS,  // exchanges: any type of the size does
   ATOMIC_SUM,   // integers of any sign, or floats
   ATOMIC_ORDER, // exactly this type
 } atomic_kind;
-vyre_mem atomic_place(lowering *l, const pointer *p, vyre_type type, atomic_kind kind, ref *index,
-                      uint32_t offset);
+vyre_mem atomic_place(lowering *l, const pointer *p, uint32_t which, vyre_type type,
+                      atomic_kind kind, ref *index, uint32_t offset);
 
 // ---- bits.c: the same bytes cut differently -----------------------------------------------------
 
@@ -155,12 +158,18 @@ pointer pointer_add(lowering *l, pointer p, ref i, uint64_t stride);
 pointer pointer_select(lowering *l, ref c, const pointer *x, const pointer *y);
 ref pointer_compare(lowering *l, vyre_op op, const pointer *x, const pointer *y);
 ref pointer_difference(lowering *l, const pointer *x, const pointer *y, uint64_t stride);
-ref pointer_is_set(lowering *l, const pointer *p);                  // not null
-ref pointer_is_in(lowering *l, const pointer *p, uint32_t number);  // points into that of its set
-ref pointer_index(lowering *l, const pointer *p, int64_t disp);     // in words, never 0
+ref pointer_is_set(lowering *l, const pointer *p);                 // not null
+ref pointer_is_in(lowering *l, const pointer *p, uint32_t number); // points into that of its set
+ref pointer_index(lowering *l, const pointer *p, int64_t disp);    // in words, never 0
+// The same of a word of what is accessed there: words may be larger in the next round.
+ref pointer_piece(lowering *l, const pointer *p, int64_t disp);
 ref pointer_sel(lowering *l, const pointer *p, const base_set *in); // its number in another set
 // A pointer as a number: every object has 2^40 bytes of addresses, null is 0.
 ref pointer_number(lowering *l, const pointer *p);
+// The same of one that no number of the source is made of, and back to one of a set.
+ref pointer_address(lowering *l, const pointer *p);
+pointer pointer_of_address(lowering *l, ref number, base_set *set);
+void pointer_expose(lowering *l, const base_set *set); // numbers of the source may point there
 // And back: refuses a number that comes from elsewhere.
 pointer pointer_of_number(lowering *l, ref number, addr_space space, uint32_t offset);
 const pointer *pointer_keep(lowering *l, pointer p); // a copy in the arena

@@ -311,7 +311,7 @@ void lanes_begin(const emitter *e, lane_loop *l, llval bits) {
     all_lanes_begin(e, l, from);
   } else {
     if (bits)
-      LLVMBuildCondBr(e->b, bits, l->head, l->exit);
+      build_likely(e, LLVMBuildCondBr(e->b, bits, l->head, l->exit));
     else
       build_go(e, l->head);
     build_at(e, l->head);

@@ -78,9 +78,10 @@ typedef struct lane_loop {
 void lanes_begin(const emitter *e, lane_loop *l, llval bits);
 void lanes_end(const emitter *e, const lane_loop *l);
 
-// gather.c: any elements at once, where the machine has instructions for it that are fast. Lanes
-// without their bit read nothing and give zero; NULL: all take part.
-bool can_gather(const emitter *e, vyre_type type);
+// gather.c: any elements at once, where the machine has instructions for it that are fast. `saves`:
+// it is more than one load for each lane, since lanes are chosen, or get two elements at once.
+// Lanes without their bit read nothing and give zero; NULL: all take part.
+bool can_gather(const emitter *e, vyre_type type, bool saves);
 llval build_gather(const emitter *e, vyre_type type, llval addresses, llval bits);
 llval build_scatter(const emitter *e, vyre_type type, llval addresses, llval value, llval bits);
 llval load_gathered(const emitter *e, const place *p, ref index, llval indices, llval bits);

@@ -65,6 +65,8 @@ static void emit_set(emitter *e, const inst *in) {
     if (keeps_old)
       value =
           LLVMBuildSelect(e->b, mask_test(e, e->exec), value, variable_load(e, variable, row), "");
+    if (e->aside)
+      value = LLVMBuildSelect(e->b, e->aside, value, variable_load(e, variable, row), "");
     variable_store(e, variable, row, value);
   }
 }

@@ -114,6 +114,52 @@ static void emit_uniform_if(emitter *e, uint32_t i, llval before) {
   build_at(e, after);
 }
 
+// Whether a jump depends on data: such are guessed wrong, and each time costs as much as twenty
+// operations.
+static bool is_loaded(const emitter *e, ref r, unsigned depth) {
+  if (ref_is_const(r)) return false;
+  const inst *in = &e->p->code[r];
+  if (in->op == VYRE_OP_LOAD) return true;
+  const char *operands = op_table[in->op].operands;
+  for (int k = 0; depth && operands[k]; k++)
+    if (operands[k] == 'v' && is_loaded(e, in->arg[k], depth - 1)) return true;
+  return false;
+}
+
+static bool is_aside_store(const emitter *e, const inst *in) {
+  return in->op == VYRE_OP_STORE && mem_space(in->arg[0]) != MEM_PRIVATE &&
+         is_uniform(e, in->arg[1]) && is_uniform(e, in->arg[2]);
+}
+
+// An `if` of one lane, by data, of few operations and a store: those that are kept are written one
+// behind the other. All of it is done in any case, and what is written counts only where the
+// condition holds. Nothing is loaded there: what proves such an index is the condition.
+static bool is_aside(const emitter *e, uint32_t i) {
+  enum { MOST = 8, DEEP = 4 };
+  const inst *in = &e->p->code[i];
+  uint32_t end = in->arg[2], stores = 0;
+  bool is_plain = e->width == 1 && !e->exec && !e->keep && !e->is_resumed && !e->aside;
+  if (!is_plain || in->arg[1] || e->u->options->tier == VYRE_TIER_QUICK) return false;
+  if (end - i > MOST || !is_loaded(e, in->arg[0], DEEP)) return false;
+  for (uint32_t k = i + 1; k < end; k++) {
+    const inst *x = &e->p->code[k];
+    bool is_slow = x->op == VYRE_OP_DIV || x->op == VYRE_OP_REM || x->op == VYRE_OP_SQRT;
+    bool is_plain_op =
+        op_is((vyre_op)x->op, OPF_PURE) || x->op == VYRE_OP_GET || x->op == VYRE_OP_SET;
+    stores += x->op == VYRE_OP_STORE;
+    if (is_slow || (!is_plain_op && !is_aside_store(e, x))) return false;
+  }
+  return stores == 1;
+}
+
+static void emit_aside_if(emitter *e, uint32_t i) {
+  const inst *in = &e->p->code[i];
+  e->k->asides += e->is_main;
+  e->aside = value_scalar(e, in->arg[0], 0);
+  emit_range(e, i + 1, in->arg[2], NULL);
+  e->aside = NULL;
+}
+
 static void emit_assumed_if(emitter *e, uint32_t i, bool is_taken) {
   const inst *in = &e->p->code[i];
   uint32_t middle = in->arg[1] ? in->arg[1] : in->arg[2];
@@ -136,6 +182,8 @@ uint32_t emit_if(emitter *e, uint32_t i) {
     emit_assumed_if(e, i, way == ASSUME_TRUE);
   else if (shape->parts & AXIS_X)
     emit_divergent_if(e, i, before);
+  else if (is_aside(e, i))
+    emit_aside_if(e, i);
   else
     emit_uniform_if(e, i, before);
   e->depth--;

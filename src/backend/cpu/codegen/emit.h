@@ -70,6 +70,7 @@ typedef struct kernel {
   llval grid[3];           // i64, once asked for
   llval is_alone;          // i1, once asked for
   llval stays;             // i64, once asked for: 0 when stores stream, else 1
+  llval aside;             // address, once asked for: where is written what nobody reads
   bool *is_only_written;   // per buffer: nothing reads it
   bool *is_own;            // per buffer: an element is written by the invocation of its number only
   bool *is_used;           // per operation of the body: something uses its value
@@ -79,7 +80,7 @@ typedef struct kernel {
   struct tally **tallies;  // per buffer: copies that are counted into, or NULL
   uint32_t tally_count;
   uint64_t scratch_bytes;
-  uint32_t accesses[ACCESS_CLASSES], checked, ahead, across; // counted by the main version
+  uint32_t accesses[ACCESS_CLASSES], checked, ahead, across, asides; // of the main version
   LLVMMetadataRef subprogram;
 } kernel;
 
@@ -128,6 +129,7 @@ typedef struct emitter {
   llval group[3], local[3];    // i64, in rigid regions; local x is local_x
   llval exec;                  // mask, or NULL
   llval returned;              // variable: mask of those that returned; NULL when none can
+  llval aside;                 // i1: what is written counts only where it holds; NULL: it does
   llblock done;                // the end of this vector of invocations
   open_block open[LIMIT_OPEN];
   uint32_t depth;
@@ -251,5 +253,6 @@ llval kernel_is_alone(kernel *k); // i1: no other thread runs the region
 llval kernel_stays(kernel *k);    // i64: 0 when what is written goes by the caches, else 1
 llval kernel_mark(kernel *k, llval access, uint32_t mem); // tells LLVM what else it is not
 uint64_t kernel_scratch(kernel *k, uint64_t bytes);       // reserves; the offset, aligned to 64
+llval kernel_aside(kernel *k);                            // for an element that nobody reads
 
 #endif

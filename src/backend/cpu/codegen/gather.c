@@ -5,9 +5,10 @@
 // one: the half of all elements that it is beyond is added to the address.
 #include "backend/cpu/codegen/access.h"
 
-bool can_gather(const emitter *e, vyre_type type) {
+bool can_gather(const emitter *e, vyre_type type, bool saves) {
   enum { FEWEST = 4 }; // LLVM takes smaller vectors apart
-  return e->u->target->gathers && e->width >= FEWEST && type_bytes(type) >= 4;
+  cpu_gathers least = saves ? GATHERS_CHOSEN : GATHERS_ALWAYS;
+  return e->u->target->gathers >= least && e->width >= FEWEST && type_bytes(type) >= 4;
 }
 
 static llval who(const emitter *e, llval bits) {

@@ -86,6 +86,13 @@ uint64_t kernel_scratch(kernel *k, uint64_t bytes) {
   return at;
 }
 
+// Not a variable: LLVM would see that nobody reads it, and jump over the store.
+llval kernel_aside(kernel *k) {
+  if (k->aside) return k->aside;
+  llval at = const_i64(k->u, kernel_scratch(k, sizeof(uint64_t)));
+  return k->aside = LLVMBuildGEP2(k->entry, k->u->i8, k->scratch, &at, 1, "aside");
+}
+
 llval kernel_shared(kernel *k, uint32_t index) {
   return k->shared[index - k->region->shared.first];
 }
@@ -387,6 +394,7 @@ bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
   out->rows = plan.rows;
   out->packs = plan.packing.count > 0;
   out->lanes = k.region->lanes;
+  out->is_merged = k.region->is_merged;
   choose_tile(&k, &plan, out->tile_hint);
   write_remarks(&k, &plan);
   out->scratch_bytes = k.scratch_bytes;

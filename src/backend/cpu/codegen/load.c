@@ -113,7 +113,7 @@ static llval load_field(const emitter *e, const place *p, uint32_t i, unsigned r
 static llval load_lanes(const emitter *e, const place *p, uint32_t i, unsigned row, llval bits) {
   bool is_stepping = !bits && access_class_of(e, i) == ACCESS_STEPS;
   llval indices = is_stepping ? NULL : value_vector(e, e->p->code[i].arg[1], row);
-  if (!is_stepping && can_gather(e, p->type))
+  if (!is_stepping && can_gather(e, p->type, bits != NULL))
     return load_gathered(e, p, e->p->code[i].arg[1], indices, bits);
   if (bits) indices = LLVMBuildSelect(e->b, bits, indices, LLVMConstNull(LLVMTypeOf(indices)), "");
   llval result = LLVMGetPoison(type_vector_of(e, p->element));
@@ -129,7 +129,8 @@ static llval load_active_lanes(const emitter *e, const place *p, uint32_t i, uns
                                llval bits) {
   ref index = e->p->code[i].arg[1];
   vyre_type type = ref_type(e->p, index);
-  if (can_gather(e, p->type)) return load_gathered(e, p, index, value_vector(e, index, row), bits);
+  if (can_gather(e, p->type, true))
+    return load_gathered(e, p, index, value_vector(e, index, row), bits);
   lane_loop l;
   llval indices = spill(e, value_vector(e, index, row)), found = spill(e, zero_of(e, p, true));
   lanes_begin(e, &l, bits);

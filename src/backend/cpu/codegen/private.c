@@ -131,7 +131,7 @@ static llval at_place(const emitter *e, const private_place *p, llval place) {
 
 static llval load_at_vector(const emitter *e, const private_place *p, ref index, unsigned row) {
   llval ok, at = lane_places(e, p, index, row, false, &ok);
-  if (can_gather(e, p->type))
+  if (can_gather(e, p->type, false))
     return or_zero(e, ok, build_gather(e, p->type, at_place(e, p, at), NULL));
   llval result = LLVMGetPoison(type_vector_of(e, p->element));
   for (unsigned lane = 0; lane < e->width; lane++) {
@@ -172,7 +172,7 @@ static void store_at_vector(const emitter *e, const private_place *p, const inst
                             bool keeps_old) {
   llval ok, at = lane_places(e, p, in->arg[1], row, keeps_old, &ok);
   llval value = to_memory(e, p->type, value_vector(e, in->arg[2], row));
-  if (can_gather(e, p->type)) {
+  if (can_gather(e, p->type, false)) {
     build_scatter(e, p->type, at_place(e, p, at), value, NULL);
     return;
   }

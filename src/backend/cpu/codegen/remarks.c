@@ -71,6 +71,7 @@ void write_remarks(const kernel *k, const plan *plan) {
   const char *name = k->region->name;
   strbuf_printf(out, "%s: %u %s along %c\n", name, plan->width, plan->width == 1 ? "lane" : "lanes",
                 "xyz"[k->region->lanes]);
+  if (k->region->is_merged) strbuf_printf(out, "%s: each lane is a workgroup\n", name);
   write_accesses(k, out);
   if (k->across)
     strbuf_printf(out, "%s: %u of them read along a loop, which has sums side by side\n", name,
@@ -78,6 +79,9 @@ void write_remarks(const kernel *k, const plan *plan) {
   if (k->ahead)
     strbuf_printf(out, "%s: %u of them read for several iterations of a loop at once\n", name,
                   k->ahead);
+  if (k->asides)
+    strbuf_printf(out, "%s: without a jump: %u ifs by data, which write aside what is not kept\n",
+                  name, k->asides);
   if (k->tally_count)
     strbuf_printf(out, "%s: several threads count into copies of %u %s\n", name, k->tally_count,
                   k->tally_count == 1 ? "buffer" : "buffers");

@@ -173,7 +173,7 @@ static llval all_inside(const emitter *e, const place *p, const run *r, vyre_typ
 
 // Two elements that are one for the machine's gathers and scatters.
 static bool is_pair(const emitter *e, const place *p, const run *r) {
-  return r->count == 2 && type_bytes(p->type) == 4 && can_gather(e, VYRE_U64);
+  return r->count == 2 && type_bytes(p->type) == 4 && can_gather(e, VYRE_U64, true);
 }
 
 // Of indices that are inside.

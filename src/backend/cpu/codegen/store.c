@@ -24,6 +24,12 @@ static llval last_active(const emitter *e, llval vector) {
   return LLVMBuildExtractElement(e->b, vector, lane, "");
 }
 
+// What does not count goes where nobody reads it. No jump, so that none is guessed wrong.
+static void store_aside(const emitter *e, const place *p, llval index, llval value, llval ok) {
+  llval at = LLVMBuildSelect(e->b, ok, place_at(e, p, index), kernel_aside(e->k), "");
+  kernel_mark(e->k, LLVMBuildStore(e->b, value, at), p->mem);
+}
+
 static void store_uniform(emitter *e, const place *p, uint32_t i, unsigned row) {
   const inst *in = &e->p->code[i];
   llval index = index_scalar(e, i, row), ok = NULL;
@@ -32,9 +38,14 @@ static void store_uniform(emitter *e, const place *p, uint32_t i, unsigned row) 
                                           : last_active(e, value_vector(e, in->arg[2], row));
   if (!is_inside(e, p, i)) ok = inside_scalar(e, p, index);
   if (e->exec) ok = bits_and(e, ok, mask_any(e, e->exec));
+  ok = bits_and(e, ok, e->aside);
   value = to_memory(e, p->type, value);
   if (!ok) {
     store_element(e, p, index, value);
+    return;
+  }
+  if (e->aside) {
+    store_aside(e, p, index, value, ok);
     return;
   }
   llblock inside = build_block(e, "store"), after = build_block(e, "stored");
@@ -95,7 +106,7 @@ static void store_lanes(const emitter *e, const place *p, uint32_t i, unsigned r
   vyre_type type = ref_type(e->p, index);
   bool is_stepping = !bits && access_class_of(e, i) == ACCESS_STEPS;
   llval indices = is_stepping ? NULL : value_vector(e, index, row);
-  if (!is_stepping && can_gather(e, p->type)) {
+  if (!is_stepping && can_gather(e, p->type, bits != NULL)) {
     store_scattered(e, p, index, indices, value, bits);
     return;
   }
@@ -210,7 +221,7 @@ void emit_store(emitter *e, uint32_t i) {
     private_store(e, i);
     return;
   }
-  if (run_store(e, i)) return;
+  if (!e->aside && run_store(e, i)) return;
   place p = place_of(e, in->arg[0]);
   for (unsigned row = 0; row < store_rows(e, in); row++) {
     if (is_uniform(e, in->arg[1]))

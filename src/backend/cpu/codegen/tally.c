@@ -7,7 +7,8 @@
 //
 // All of it is of integers, whose sums and extremes do not depend on the order: the same bits.
 // Several copies in turn, so that an update need not wait for the one before it of the same
-// element, were slower here (0.7 us for 1,000 updates, 0.45 without).
+// element, were slower here (0.7 us for 1,000 updates, 0.45 without; on Zen 4, four copies of 256
+// elements, 0.53 and 0.40).
 #include "backend/cpu/codegen/tally.h"
 
 #include "ir/op_groups.h"

@@ -34,18 +34,6 @@ static const cpu_level levels[] = {
     {"icelake-server", V4}, {"sapphirerapids", V4},
 };
 
-// CPUs with predicates whose gathers take as long as one load after the other, or longer: because
-// of how they are made, or of microcode against a leak (Gather Data Sampling).
-static const char *const slow_gathers[] = {
-    "znver4",     "znver5",         "skylake-avx512", "cascadelake", "cooperlake",
-    "cannonlake", "icelake-client", "icelake-server", "tigerlake",   "rocketlake"};
-
-static bool gathers_slowly(const char *cpu) {
-  for (size_t i = 0; i < sizeof slow_gathers / sizeof *slow_gathers; i++)
-    if (!strcmp(slow_gathers[i], cpu)) return true;
-  return false;
-}
-
 // The last mention of a feature counts.
 static bool has_feature(const char *features, const char *name, bool otherwise) {
   size_t size = strlen(name);
@@ -75,7 +63,6 @@ static void find_facts(target *t, const char *triple, const char *cpu, const cha
   t->has_predicates = HAS("avx512f") && HAS("avx512vl") && HAS("avx512bw") && HAS("avx512dq");
   t->vector_bits = t->has_predicates ? 512 : wide ? 256 : 128;
   t->has_masked_moves = HAS("avx");
-  t->gathers = t->has_predicates && !gathers_slowly(cpu);
   t->has_fma = HAS("fma");
   t->has_rounding = HAS("sse4.1") || HAS("avx");
   t->converts_f16 = HAS("f16c");
@@ -102,6 +89,7 @@ vyre_status target_open(const cpu_options *options, target *out, vyre_error *err
                                                        : features,
                          .is_quick = options->tier == VYRE_TIER_QUICK};
   find_facts(out, triple, how.cpu, how.features);
+  out->gathers = out->has_predicates ? options->gathers : GATHERS_NEVER;
   vyre_status status = machine_open(&how, &out->machine, error);
   LLVMDisposeMessage(triple);
   free(cpu);

@@ -14,7 +14,7 @@ typedef struct target {
   unsigned vector_bits;  // of the widest registers worth using
   bool has_predicates;   // masks have registers of their own (AVX-512)
   bool has_masked_moves; // loads and stores of chosen 32- and 64-bit elements (AVX)
-  bool gathers;          // loads and stores of scattered ones, faster than one by one
+  cpu_gathers gathers;   // when loads and stores of scattered ones are faster than one by one
   bool has_fma;
   bool has_rounding; // floor, ceil, trunc, rint are instructions
   bool converts_f16; // to and from f32

@@ -187,7 +187,7 @@ bool choose_width(const kernel *k, const shapes *shapes, plan *plan) {
   // that wait for the longest one, and for each other's accesses in as many lines of memory, lose
   // to one after the other (measured: a sparse product by a factor of 2, a solver by 8).
   bool chases = s.chased && s.computed <= s.chased, lines = s.lined && s.worked <= 2 * s.lined;
-  if (k->region->is_elastic && (chases || lines)) {
+  if (k->region->is_elastic && !k->region->is_merged && (chases || lines)) {
     *out = 1;
     return true;
   }
