@@ -331,13 +331,13 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 }
 
 // Thousands of programs that nobody needs again: they stay out of the caches of vyre and of
-// drivers.
+// drivers. Mesa's is off and not moved: a thread of Mesa's writes it until the process ends, also
+// into a folder that is gone. PoCL's cannot be off.
 static bool use_scratch_cache(char *folder) {
   setenv("VYRE_CACHE", "off", 1);
-  if ((getenv("POCL_CACHE_DIR") && getenv("MESA_SHADER_CACHE_DIR")) || !mkdtemp(folder))
-    return false;
+  if (!getenv("MESA_SHADER_CACHE_DIR")) setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
+  if (getenv("POCL_CACHE_DIR") || !mkdtemp(folder)) return false;
   setenv("POCL_CACHE_DIR", folder, 0);
-  setenv("MESA_SHADER_CACHE_DIR", folder, 0);
   return true;
 }
 
