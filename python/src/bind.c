@@ -3,6 +3,7 @@
 
 #include "errors.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,18 @@ static bool refuse_scalar(const memory_want *w, const char *words) {
   return false;
 }
 
+// Toward zero, with the last bit set where something was lost: what is rounded from it to f16 is
+// rounded as from the number itself.
+static float narrowed(double value) {
+  float near = (float)value;
+  if ((double)near == value || isnan(value)) return near;
+  uint32_t bits;
+  memcpy(&bits, &near, sizeof bits);
+  bits = (bits - (fabs((double)near) > fabs(value))) | 1;
+  memcpy(&near, &bits, sizeof bits);
+  return near;
+}
+
 static bool bind_float(PyObject *object, const memory_want *w, vyre_scalar *out) {
   double value = PyFloat_AsDouble(object);
   if (value == -1 && PyErr_Occurred()) {
@@ -127,9 +140,17 @@ static bool bind_float(PyObject *object, const memory_want *w, vyre_scalar *out)
     if (PyErr_ExceptionMatches(PyExc_OverflowError)) return refuse_scalar(w, "this is too large");
     return false;
   }
-  *out = w->type == VYRE_F64 ? vyre_scalar_f64(value) : vyre_scalar_f32((float)value);
-  out->type = w->type;
-  return true;
+  bool fits = true; // in what is nearest to it
+  if (w->type == VYRE_F64) {
+    *out = vyre_scalar_f64(value);
+  } else if (w->type == VYRE_F16) {
+    *out = vyre_scalar_f16(narrowed(value));
+    fits = fabs(value) < 65520; // 65504 is the largest, and 65536 would be the next
+  } else {
+    *out = vyre_scalar_f32((float)value);
+    fits = !isinf((float)value);
+  }
+  return fits || isinf(value) || isnan(value) || refuse_scalar(w, "this is too large");
 }
 
 static bool bind_bool(PyObject *object, const memory_want *w, vyre_scalar *out) {
@@ -230,7 +251,7 @@ static bool bind_one(const signature *s, uint32_t arg, PyObject *object, bound *
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     b->params[a->index] = (vyre_scalar){VYRE_F32, bits};
-    return true;
+    if (!isinf(value)) return true;
   }
   return bind_scalar(object, &a->want, &b->params[a->index]);
 }

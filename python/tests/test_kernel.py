@@ -201,6 +201,30 @@ class Errors(unittest.TestCase):
         with self.assertRaises(KeyError):
             self.k(Bad(), floats(1), floats(1))
 
+    def test_numbers_that_are_too_large(self):
+        for number in [1e40, -1e40, 3.5e38, 10**39, 10**400]:
+            with self.assertRaisesRegex(vyre.Error, "`a` is f32, but this is too large"):
+                self.k(number, floats(1), floats(1))
+        for number in [3.4028235e38, float("inf"), float("-inf")]:
+            self.k(number, floats(1), floats(1))
+
+    def test_half(self):
+        k = vyre.kernel("""program half(a: f16)
+buffer y: f32[] write
+region r grid(len(y)) workgroup(64) { y[global_id.x] = f32(a) }
+""")
+        # Halfway between two of them goes to the even one, a little more than that up: not by way of f32.
+        for given, wanted in [(2.0, 2.0), (-0.5, -0.5), (7, 7.0), (1 + 2.0**-11, 1.0),
+                              (1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-10), (1 + 3 * 2.0**-11 - 2.0**-40, 1 + 2.0**-10),
+                              (65519.99999, 65504.0), (2.0**-25, 0.0), (2.0**-25 + 2.0**-60, 2.0**-24),
+                              (1e-300, 0.0), (float("inf"), float("inf"))]:
+            y = floats(1)
+            k(given, y)
+            self.assertEqual(y[0], wanted, given)
+        for given in [65520.0, -65520.0, 1e40, 70000]:
+            with self.assertRaisesRegex(vyre.Error, "`a` is f16, but this is too large"):
+                k(given, floats(1))
+
 
 @unittest.skipUnless(has_clang(), "OpenCL C needs clang")
 class OpenCL(unittest.TestCase):
