@@ -31,7 +31,7 @@ foreach(source ${sources})
   target_sources(${name} PRIVATE $<TARGET_OBJECTS:checked_mutex>)
   file(STRINGS ${source} no_leaks REGEX
     "#include \".*(failing_malloc|memory_sweep|child_process|isolate)\\.h\"|fork\\(\\)")
-  if(name MATCHES "^test_(cpu|cuda|fleet|icd|limits|loop|lower|opencl|poor|relax|vulkan)")
+  if(name MATCHES "^test_(cpu|cuda|fleet|icd|limits|loop|lower|opencl|poor|relax|scalars|vulkan)")
     set(no_leaks TRUE)
   endif()
   if(VYRE_LEAKS_FOUND AND NOT VYRE_SANITIZE AND NOT VYRE_FUZZ AND NOT no_leaks)

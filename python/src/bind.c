@@ -117,7 +117,9 @@ static bool refuse_scalar(const memory_want *w, const char *words) {
   PyErr_Clear();
   errors_set(VYRE_ERROR_BINDING, "%s: argument `%s` is %s, but %s. Fix: pass %s", w->kernel,
              w->name, vyre_type_name(w->type), words,
-             vyre_type_name(w->type)[0] == 'f' ? "a number" : "a whole number that fits");
+             w->type == VYRE_BOOL                ? "True or False"
+             : vyre_type_name(w->type)[0] == 'f' ? "a number"
+                                                 : "a whole number that fits");
   return false;
 }
 
@@ -153,8 +155,12 @@ static bool bind_float(PyObject *object, const memory_want *w, vyre_scalar *out)
   return fits || isinf(value) || isnan(value) || refuse_scalar(w, "this is too large");
 }
 
+// True, False, and what equals one of them: a text "false" is true to Python, and not to people.
 static bool bind_bool(PyObject *object, const memory_want *w, vyre_scalar *out) {
   int value = PyObject_IsTrue(object);
+  if (value >= 0 && !PyBool_Check(object) &&
+      PyObject_RichCompareBool(object, value ? Py_True : Py_False, Py_EQ) != 1)
+    value = -1;
   if (value < 0) return refuse_scalar(w, "this is neither true nor false");
   *out = (vyre_scalar){w->type, (uint64_t)value};
   return true;

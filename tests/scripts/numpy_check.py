@@ -8,7 +8,7 @@ import numpy
 
 VYRE, WORK = os.environ["VYRE"], os.environ["WORK"]
 TYPES = {"bool": "?", "i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4", "u32": "u4",
-         "i64": "i8", "u64": "u8", "f32": "f4", "f64": "f8"}
+         "i64": "i8", "u64": "u8", "f16": "f2", "f32": "f4", "f64": "f8"}
 SHAPES = [(), (1,), (7,), (0,), (3, 5), (2, 3, 4), (2, 0, 3), (1, 2, 1, 3)]
 PROGRAM = """program copy()
 buffer x: {0}[] read
