@@ -189,6 +189,61 @@ static void what_is_rare_goes_to_clang(void **state) {
   }
 }
 
+// Whoever answers, it is what clang says.
+static void is_right(const char *text) {
+  char *a = preprocessed(text, "k.cl", "-cl-std=CL1.2"), *b = clangs(text, "k.cl", "-cl-std=CL1.2");
+  squeeze(a);
+  squeeze(b);
+  assert_string_equal(a, b);
+  free(a);
+  free(b);
+}
+
+#define ANSWER(condition)                                                                          \
+  "#if " condition "\nconstant int yes = 1;\n#else\nconstant int no = 1;\n#endif\n"
+
+// Numbers of #if have 128 bits in OpenCL C, where long long has.
+static void conditions_are_as_wide_as_clangs(void **state) {
+  (void)state;
+  static const char *const sources[] = {ANSWER("9223372036854775807 + 1 < 0"),
+                                        ANSWER("0xffffffffffffffff == -1"),
+                                        ANSWER("18446744073709551615u == -1"),
+                                        ANSWER("(-1u >> 63) == 1"),
+                                        ANSWER("1 << 63 < 0"),
+                                        ANSWER("1 << 64"),
+                                        ANSWER("-1 >> 100 == -1"),
+                                        ANSWER("~0u >> 64 == 0xffffffffffffffff"),
+                                        ANSWER("-1 > 0u"),
+                                        ANSWER("-7 % 3 == -1 && -7 / 2 == -3"),
+                                        ANSWER("1ull + 1LLU + 1lu == 3"),
+                                        ANSWER("'a' - 98 < 0 && '\"' == 34")};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    is_same_as_clang(sources[i], "k.cl", "-cl-std=CL1.2");
+}
+
+static void digraphs_stay_whole(void **state) {
+  (void)state;
+  static const char text[] = "#define AT(a, i) a<:i:>\n#define BEGIN <%\n#define END %>\n"
+                             "kernel void k(global int *o) BEGIN AT(o, 0) = 1; END\n";
+  is_same_as_clang(text, "k.cl", "-cl-std=CL1.2");
+}
+
+// Lines that a carriage return ends, and __LINE__ where several lines are one.
+static void lines_are_clangs(void **state) {
+  (void)state;
+  is_right("#define A 1\rconstant int a = A;\rconstant int b = 2; // c\rconstant int d = 3;\n");
+  is_right("constant int a = 1;\n\rconstant int b = __LINE__;\n");
+  is_right("#define A \\\r 1\rconstant int a = A;\n");
+  is_right(ANSWER("__LINE__ == 1 /* two\nlines */"));
+  is_right(ANSWER("/* two\nlines */ __LINE__ == 2"));
+  is_right("#define F(a) a + __LINE__\nconstant int a = F(__LINE__\n\n), b = F(\n__LINE__);\n");
+  is_right("#define L __LINE__\n#define F(a) a\nconstant int a = F(L\n);\n");
+  is_same_as_clang("#define A /* two\nlines */ 1\nconstant int a = A + __LINE__;\n", "k.cl",
+                   "-cl-std=CL1.2");
+  static const char crlf[] = "#define A \\\r\n 1\r\nconstant int a = A + __LINE__;\r\n";
+  is_same_as_clang(crlf, "k.cl", "-cl-std=CL1.2");
+}
+
 // What doubles forty times, names itself without end, or nests without end: an answer or an error.
 static void hostile_sources_end(void **state) {
   (void)state;
@@ -226,6 +281,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(files_read_too_often_are_left_to_clang, scratch_dir_make,
                                       scratch_dir_remove),
       cmocka_unit_test(what_is_rare_goes_to_clang),
+      cmocka_unit_test(conditions_are_as_wide_as_clangs),
+      cmocka_unit_test(digraphs_stay_whole),
+      cmocka_unit_test(lines_are_clangs),
       cmocka_unit_test(hostile_sources_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

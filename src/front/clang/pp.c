@@ -330,7 +330,9 @@ static void read_line(pp *p, conditions *c) {
   }
   // Behind an include the marker tells the line that is being read, from its start.
   uint32_t before = p->out_size;
+  in->is_long = lines > 0;
   do_directive(p, c, start + 1, end);
+  in->is_long = false;
   if (p->out_size == before)
     put_lines(p, lines);
   else if (lines)

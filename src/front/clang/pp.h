@@ -63,6 +63,7 @@ typedef struct pp_input { // one file, line splices taken out
   uint32_t line;    // of `at`, from 1
   uint32_t depth;   // how many files include it
   bool has_splices; // lines were joined: their numbers are those of the first
+  bool is_long;     // the directive that is being read goes over several lines, in a comment
 } pp_input;
 
 enum { PP_BUCKETS = 2048 };
@@ -89,7 +90,7 @@ void pp_push(pp *p, pp_list *list, pp_token token);
 // ---- pp_lex.c -----------------------------------------------------------------------------------
 
 // The text with line splices taken out; their newlines follow the line. Gives up on what only
-// clang reads: trigraphs, digraphs of #, zero bytes.
+// clang reads: trigraphs, digraphs of #, zero bytes, lines that end with a carriage return alone.
 const char *pp_unspliced(pp *p, const char *text, size_t *size);
 // The next token of the line; PP_END at its end.
 pp_token pp_lex(pp *p, const char **at, const char *end);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// The expressions of #if: integers of 64 bits, signed unless a u or their size says otherwise.
+// The expressions of #if: integers of 128 bits, which are the widest that clang has for OpenCL C,
+// signed unless a u says otherwise.
 #include "base/ascii.h"
 #include "front/clang/pp.h"
 
 #include <string.h>
 
+__extension__ typedef unsigned __int128 wide;
+__extension__ typedef __int128 signed_wide;
+
 typedef struct number {
-  uint64_t bits;
+  wide bits;
   bool is_unsigned;
 } number;
 
@@ -23,6 +27,16 @@ static bool take(reader *r, const char *text) {
   if (r->at == r->end || r->at->kind != PP_PUNCT || !pp_is(r->at, text)) return false;
   r->at++;
   return true;
+}
+
+// None, or a u before or behind l or ll, which is not of two cases.
+static bool is_unsigned_suffix(reader *r, const char *at, const char *end) {
+  bool is_first = at < end && ascii_lower(*at) == 'u';
+  at += is_first;
+  if (at < end && ascii_lower(*at) == 'l') at += at + 1 < end && at[1] == at[0] ? 2 : 1;
+  bool is_last = !is_first && at < end && ascii_lower(*at) == 'u';
+  if (at + is_last != end) pp_give_up(r->p);
+  return is_first || is_last;
 }
 
 static number literal(reader *r, const pp_token *t) {
@@ -41,18 +55,7 @@ static number literal(reader *r, const pp_token *t) {
     if (digit >= base || n.bits > (UINT64_MAX - digit) / base) pp_give_up(r->p);
     n.bits = n.bits * base + digit;
   }
-  unsigned longs = 0;
-  for (; at < end; at++) {
-    char c = ascii_lower(*at);
-    if (c == 'u' && !n.is_unsigned)
-      n.is_unsigned = true;
-    else if (c == 'l' && longs < 2)
-      longs++;
-    else
-      pp_give_up(r->p);
-  }
-  if (n.bits > INT64_MAX && base == 10 && !n.is_unsigned) pp_give_up(r->p);
-  n.is_unsigned |= n.bits > INT64_MAX;
+  n.is_unsigned = is_unsigned_suffix(r, at, end);
   return n;
 }
 
@@ -76,8 +79,8 @@ static number unary(reader *r, bool is_used) {
     n = unary(r, is_used);
   } else if (r->at->kind == PP_NUMBER) {
     n = literal(r, r->at++);
-  } else if (r->at->kind == PP_CHAR && r->at->size == 3) {
-    n = (number){(uint64_t)r->at++->text[1], false};
+  } else if (r->at->kind == PP_CHAR && r->at->size == 3 && r->at->text[1] > 0) {
+    n = (number){(wide)r->at++->text[1], false};
   } else if (r->at->kind == PP_WORD && !pp_is(r->at, "defined") && !pp_is(r->at, "true") &&
              !pp_is(r->at, "false")) {
     r->at++;
@@ -103,23 +106,23 @@ static const struct operation *operation_at(const reader *r) {
 }
 
 static bool less(number a, number b, bool is_unsigned) {
-  return is_unsigned ? a.bits < b.bits : (int64_t)a.bits < (int64_t)b.bits;
+  return is_unsigned ? a.bits < b.bits : (signed_wide)a.bits < (signed_wide)b.bits;
 }
 
 static number divide(reader *r, number a, number b, bool is_rest, bool is_unsigned, bool is_used) {
-  if (!b.bits || (!is_unsigned && b.bits == UINT64_MAX)) {
+  if (!b.bits || (!is_unsigned && b.bits == ~(wide)0)) {
     if (is_used || b.bits) pp_give_up(r->p);
     return (number){0, is_unsigned};
   }
   if (is_unsigned) return (number){is_rest ? a.bits % b.bits : a.bits / b.bits, true};
-  int64_t x = (int64_t)a.bits, y = (int64_t)b.bits;
-  return (number){(uint64_t)(is_rest ? x % y : x / y), false};
+  signed_wide x = (signed_wide)a.bits, y = (signed_wide)b.bits;
+  return (number){(wide)(is_rest ? x % y : x / y), false};
 }
 
 static number shift(reader *r, number a, number b, bool is_left) {
-  if (b.bits > 63) pp_give_up(r->p);
+  if (b.bits > 127) pp_give_up(r->p);
   if (is_left) return (number){a.bits << b.bits, a.is_unsigned};
-  if (a.is_unsigned || (int64_t)a.bits >= 0) return (number){a.bits >> b.bits, a.is_unsigned};
+  if (a.is_unsigned || (signed_wide)a.bits >= 0) return (number){a.bits >> b.bits, a.is_unsigned};
   return (number){~(~a.bits >> b.bits), false};
 }
 

@@ -318,15 +318,18 @@ static pp_token quoted_name(pp *p, const char *name) {
   return stringified(p, &list);
 }
 
-// Lines that were joined are followed by empty ones, and have several numbers.
-static bool is_line_doubtful(const pp_input *in) {
+// Lines that were joined are followed by empty ones, and have several numbers; so have arguments
+// and directives that go over several lines.
+static bool is_line_doubtful(const pp *p) {
+  const pp_input *in = p->input;
   const char *stop = memchr(in->at, '\n', (size_t)(in->end - in->at));
-  return in->has_splices && stop && stop + 1 < in->end && stop[1] == '\n';
+  bool is_joined = in->has_splices && stop && stop + 1 < in->end && stop[1] == '\n';
+  return is_joined || in->is_long || p->owed_lines;
 }
 
 static pp_list place(pp *p, const pp_macro *m) {
   pp_list made = {0};
-  if (m->meaning == PP_FOREIGN || is_line_doubtful(p->input)) pp_give_up(p);
+  if (m->meaning == PP_FOREIGN || is_line_doubtful(p)) pp_give_up(p);
   if (m->meaning == PP_FILE) {
     pp_push(p, &made, quoted_name(p, p->input->name));
     return made;

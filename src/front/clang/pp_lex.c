@@ -23,8 +23,17 @@ static const char *splice_end(const char *at, const char *end) {
   return p < end && *p == '\n' ? p + 1 : NULL;
 }
 
+// A line that ends with a carriage return alone, as clang reads it.
+static bool has_bare_return(const char *text, size_t size) {
+  const char *end = text + size;
+  for (const char *at = text; (at = memchr(at, '\r', (size_t)(end - at))); at++)
+    if (at + 1 == end || at[1] != '\n') return true;
+  return false;
+}
+
 const char *pp_unspliced(pp *p, const char *text, size_t *size) {
-  if (memchr(text, 0, *size) || memmem(text, *size, "\?\?", 2) || memmem(text, *size, "%:", 2))
+  if (memchr(text, 0, *size) || memmem(text, *size, "\?\?", 2) || memmem(text, *size, "%:", 2) ||
+      has_bare_return(text, *size))
     pp_give_up(p);
   if (!memchr(text, '\\', *size)) return text;
   char *made = unit_alloc(p->u, *size + 1, 1), *out = made;
@@ -80,9 +89,9 @@ static const char *quoted_end(const char *at, const char *end) {
 }
 
 static size_t punct_size(const char *at, const char *end) {
-  static const char *const all[] = {"<<=", ">>=", "...", "##", "->", "++", "--", "<<",
-                                    ">>",  "<=",  ">=",  "==", "!=", "&&", "||", "*=",
-                                    "/=",  "%=",  "+=",  "-=", "&=", "^=", "|=", "::"};
+  static const char *const all[] = {
+      "<<=", ">>=", "...", "##", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&",
+      "||",  "*=",  "/=",  "%=", "+=", "-=", "&=", "^=", "|=", "::", "<:", ":>", "<%", "%>"};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     size_t size = strlen(all[i]);
     if ((size_t)(end - at) >= size && !memcmp(at, all[i], size)) return size;

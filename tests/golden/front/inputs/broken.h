@@ -1,2 +1,4 @@
 // SPDX-License-Identifier: MIT
-float twice(float x) { return x + y; }
+float twice(float x) {
+  return x + y;
+}

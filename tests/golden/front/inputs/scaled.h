@@ -2,4 +2,6 @@
 #ifndef FACTOR
 #define FACTOR 2
 #endif
-inline float scaled(float x) { return x * FACTOR + OFFSET; }
+inline float scaled(float x) {
+  return x * FACTOR + OFFSET;
+}
