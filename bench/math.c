@@ -30,8 +30,8 @@ typedef struct work {
   X(exp2)                                                                                          \
   X(expm1)                                                                                         \
   X(log)                                                                                           \
-  X(log2)                                                                                          \
-  X(log10) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(cbrt)
+  X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh)   \
+      X(cbrt)
 #define BINARY(X) X(atan2) X(pow) X(hypot)
 #define ALL(X)    UNARY(X) BINARY(X)
 

@@ -25,7 +25,9 @@ typedef struct job {
 
 static void add(job *j, size_t i, pass_family family, size_t need, bool needs) {
   j->requires[i][0] = needs ? j->names[need] : NULL;
-  j->passes[i] = (pass_info){.name = j->names[i], .requires = j->requires[i], .family = family};
+  j->passes[i] = (pass_info){.name = j->names[i],
+                             .requires = j->requires[i],
+                             .family = family};
   j->pointers[i] = &j->passes[i];
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A kernel of a text in a runtime of its own, for unit tests that put a backend of theirs beside
-// the usual ones (backend_set_extra). Include it behind cmocka.h.
+// A kernel of a text in a runtime of its own, for unit tests that put a backend of theirs beside the
+// usual ones (backend_set_extra). Include it behind cmocka.h.
 #ifndef VYRE_TESTS_LOADED_KERNEL_H
 #define VYRE_TESTS_LOADED_KERNEL_H
 

@@ -18,8 +18,7 @@ typedef void (*native_kernel)(void *const *buffers, const uint32_t *sizes, const
   X(dot)                                                                                           \
   X(stencil3)                                                                                      \
   X(conv2d)                                                                                        \
-  X(matmul)                                                                                        \
-  X(transpose) X(nbody) X(mandelbrot) X(divergent) X(histogram) X(gather) X(aos) X(scan)           \
+  X(matmul) X(transpose) X(nbody) X(mandelbrot) X(divergent) X(histogram) X(gather) X(aos) X(scan) \
       X(blackscholes) X(sgemv) X(gauss) X(bytes) X(heat2d) X(box2d) X(diffusion) X(stencil3d)      \
           X(median) X(adi) X(gemm) X(csr_scalar) X(csr_vector) X(floyd) X(dot8) X(layernorm)       \
               X(softmax) X(reduce) X(radix) X(bitonic) X(kmeans) X(gain) X(align) X(fft) X(sha256) \

@@ -25,8 +25,8 @@ typedef struct phases {
   bool has_return;
 } phases;
 
-// Shapes that were computed under assumptions say that nobody parts at an `if` that is assumed to
-// be taken: it is a group operation whose condition steers nothing. False: out of memory.
+// Shapes that were computed under assumptions say that nobody parts at an `if` that is assumed to be
+// taken: it is a group operation whose condition steers nothing. False: out of memory.
 bool phases_compute(arena *a, const vyre_program *p, const region *r, const shapes *s, phases *out);
 
 #endif

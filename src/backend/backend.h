@@ -44,8 +44,7 @@ typedef struct backend {
   vyre_status (*probe)(const struct backend *self, vyre_device *devices, uint32_t capacity,
                        uint32_t *count, vyre_error *error);
 
-  // Whether one of these devices may be chosen without being named; NULL: every one may. Any
-  // thread.
+  // Whether one of these devices may be chosen without being named; NULL: every one may. Any thread.
   bool (*is_offered)(const vyre_device *device);
 
   // Whether the backend's compiler can be loaded, by loading it; NULL where the probe knows. For

@@ -19,8 +19,8 @@ typedef struct clock_use {
 } clock_use;
 clock_use clock_thread_use(void);
 // How long a thread's work takes that took `wall_ns` since `before`: the CPU time when others took
-// the CPU meanwhile, the time itself otherwise. A thread that waited had others work for it, of
-// whom its CPU time says nothing.
+// the CPU meanwhile, the time itself otherwise. A thread that waited had others work for it, of whom
+// its CPU time says nothing.
 uint64_t clock_undisturbed_ns(uint64_t wall_ns, const clock_use *before);
 
 // A counter that all CPUs share and that costs less to read than the clock: it orders events, its

@@ -11,8 +11,8 @@
 //   fill:V[:N]                 N times V
 //   local:BYTES                room in workgroup-shared memory
 //
-// N may be 1e6, 1M or 64Ki, and a product, 480x640x4: the shape of an image, rows first. N may be
-// left out where the program declares the buffer's length. Any thread.
+// N may be 1e6, 1M or 64Ki, and a product, 480x640x4: the shape of an image, rows first. N may be left out where the
+// program declares the buffer's length. Any thread.
 #ifndef VYRE_CLI_SPEC_H
 #define VYRE_CLI_SPEC_H
 

@@ -22,7 +22,7 @@ typedef struct lower_target {
 
   // Floats.
   bool keeps_f32_subnormals, keeps_f64_subnormals; // as operands and as results
-  bool rounds_f32_division, rounds_f64_division;   // and square root: correctly rounded
+  bool rounds_f32_division, rounds_f64_division; // and square root: correctly rounded
   bool has_f32_fma, has_f64_fma;
   bool has_one_nan;          // a NaN whose bits are taken is the canonical one
   bool saturates_conversion; // float to integer, and NaN gives 0

@@ -2,8 +2,8 @@
 //
 // Atomics that need not be: one whose result is not used and which changes nothing (adding 0, or 0
 // bits) goes; subtracting a constant is adding its negative; two additions to the same element in a
-// row, neither result used, are one of the sum. An atomic never becomes a plain access, and those
-// of floats stay: adding 0 to -0 changes it, and sums round.
+// row, neither result used, are one of the sum. An atomic never becomes a plain access, and those of
+// floats stay: adding 0 to -0 changes it, and sums round.
 #include "opt/passes.h"
 
 #include "opt/effects.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Bodies with barriers cut into phases, against literals: a line for what follows one another in a
-// phase, and behind an operation what it is: c cheap, x crossing, s steering, = common to the
-// group.
+// phase, and behind an operation what it is: c cheap, x crossing, s steering, = common to the group.
 #include "analysis/phases.h"
 #include "base/strbuf.h"
 #include "ir/program.h"

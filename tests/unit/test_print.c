@@ -73,8 +73,7 @@ static void visit(void *data, const vyre_printed *printed) {
   strcat(v->text, printed->text);
   strcat(v->text, "|");
   assert_true(v->count < 2);
-  v->ids[v->count++] =
-      printed->global_id[0] + 10 * printed->global_id[1] + 100 * printed->global_id[2];
+  v->ids[v->count++] = printed->global_id[0] + 10 * printed->global_id[1] + 100 * printed->global_id[2];
 }
 
 // Each call is told with its invocation, in their order, whichever came first.
@@ -87,7 +86,8 @@ static void calls_are_visited_one_by_one(void **state) {
   begin(&p, 3, 2, 1, "last\n");
   begin(&p, 5, 0, 0, "a %d");
   add_bits(&p, PRINT_INTEGER, 42);
-  assert_int_equal(vyre_print_each(p.words, sizeof p.words, visit, &v, &lost, &error), VYRE_OK);
+  assert_int_equal(
+      vyre_print_each(p.words, sizeof p.words, visit, &v, &lost, &error), VYRE_OK);
   assert_string_equal(v.text, "a 42|last\n|");
   assert_int_equal(v.count, 2);
   assert_int_equal(v.ids[0], 5);

@@ -21,7 +21,8 @@ typedef struct shown {
   const char *text;
 } shown;
 
-static void check(const char *(*show)(uint64_t, char *), const shown *rows, size_t count) {
+static void check(const char *(*show)(uint64_t, char *), const shown *rows,
+                  size_t count) {
   char out[SHOW_TEXT];
   for (size_t i = 0; i < count; i++) {
     assert_ptr_equal(show(rows[i].number, out), out);
@@ -113,9 +114,11 @@ static void json_keeps_every_number(void **state) {
 }
 
 static const char *meant(const char *word) {
-  static const char *const words[] = {"run", "check", "convert", "compile", "conform", "certify"};
+  static const char *const words[] = {"run",     "check",   "convert",
+                                      "compile", "conform", "certify"};
   nearest n = nearest_begin(word);
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) nearest_offer(&n, words[i]);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    nearest_offer(&n, words[i]);
   return n.best ? n.best : "";
 }
 
@@ -139,7 +142,8 @@ static void the_nearest_word_is_meant(void **state) {
       {"cconvert", "convert"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (strcmp(meant(rows[i][0]), rows[i][1])) fail_msg("%s: %s", rows[i][0], meant(rows[i][0]));
+    if (strcmp(meant(rows[i][0]), rows[i][1]))
+      fail_msg("%s: %s", rows[i][0], meant(rows[i][0]));
   char longest[80];
   memset(longest, 'c', sizeof longest);
   longest[79] = 0; // longer than any word that is compared
@@ -148,8 +152,10 @@ static void the_nearest_word_is_meant(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(times_have_three_digits),   cmocka_unit_test(sizes_have_units),
-      cmocka_unit_test(counts_have_commas),        cmocka_unit_test(json_keeps_every_number),
+      cmocka_unit_test(times_have_three_digits),
+      cmocka_unit_test(sizes_have_units),
+      cmocka_unit_test(counts_have_commas),
+      cmocka_unit_test(json_keeps_every_number),
       cmocka_unit_test(the_nearest_word_is_meant),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,9 +14,9 @@ static void tile(const float *restrict a, const float *restrict panel, float *re
   float t[TILE_ROWS][TILE_COLUMNS];
   for (int r = 0; r < TILE_ROWS; r++)
     for (int x = 0; x < TILE_COLUMNS; x++) t[r][x] = k0 ? c[r * n + x] : 0;
-  for (int k = k0; k < k1; k++) UNROLL(4)
-  for (int r = 0; r < TILE_ROWS; r++)
-    SIMD for (int x = 0; x < TILE_COLUMNS; x++) t[r][x] =
+  for (int k = k0; k < k1; k++)
+    UNROLL(4)
+    for (int r = 0; r < TILE_ROWS; r++) SIMD for (int x = 0; x < TILE_COLUMNS; x++) t[r][x] =
         fmaf(a[r * n + k], panel[(k - k0) * TILE_COLUMNS + x], t[r][x]);
   for (int r = 0; r < TILE_ROWS; r++)
     for (int x = 0; x < TILE_COLUMNS; x++) c[r * n + x] = t[r][x];

@@ -40,8 +40,7 @@ static llval bits_of(const lanewise *l, vyre_type type, llval x) {
   return LLVMBuildBitCast(l->b, x, bits, "");
 }
 
-// A number replaces NaN, and of equal ones that with the sign that is looked for: only zeros
-// differ.
+// A number replaces NaN, and of equal ones that with the sign that is looked for: only zeros differ.
 static llval extreme(const lanewise *l, vyre_type type, bool is_min, llval old, llval x) {
   LLVMBuilderRef b = l->b;
   llval bits = bits_of(l, type, x), zero = LLVMConstNull(LLVMTypeOf(bits));

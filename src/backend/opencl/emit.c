@@ -37,18 +37,19 @@ const lower_target opencl_full_target = {
 
 // OpenCL C has no compare-exchange of floats: their bits are exchanged, and a NaN is whichever is
 // there.
-static const char float_cas[] = "#define CAS(NAME, SPACE, T, U, INF, AS_T, AS_U, CMPXCHG) \\\n"
-                                "  static T NAME(volatile SPACE T *at, T x, T y) { \\\n"
-                                "    U want = AS_U(x), old; \\\n"
-                                "    do { \\\n"
-                                "      old = CMPXCHG((volatile SPACE U *)at, want, AS_U(y)); \\\n"
-                                "      if (old == want) break; \\\n"
-                                "      bool are_nan = old << 1 > INF && want << 1 > INF; \\\n"
-                                "      want = old; \\\n"
-                                "      if (!are_nan) break; \\\n"
-                                "    } while (true); \\\n"
-                                "    return AS_T(old); \\\n"
-                                "  }\n";
+static const char float_cas[] =
+    "#define CAS(NAME, SPACE, T, U, INF, AS_T, AS_U, CMPXCHG) \\\n"
+    "  static T NAME(volatile SPACE T *at, T x, T y) { \\\n"
+    "    U want = AS_U(x), old; \\\n"
+    "    do { \\\n"
+    "      old = CMPXCHG((volatile SPACE U *)at, want, AS_U(y)); \\\n"
+    "      if (old == want) break; \\\n"
+    "      bool are_nan = old << 1 > INF && want << 1 > INF; \\\n"
+    "      want = old; \\\n"
+    "      if (!are_nan) break; \\\n"
+    "    } while (true); \\\n"
+    "    return AS_T(old); \\\n"
+    "  }\n";
 static const char f32_cas[] =
     "CAS(cas_f32_global, __global, float, uint, 0xff000000u, as_float, as_uint, atomic_cmpxchg)\n"
     "CAS(cas_f32_local, __local, float, uint, 0xff000000u, as_float, as_uint, atomic_cmpxchg)\n";

@@ -8,8 +8,7 @@
 
 #include "backend/opencl/device.h"
 
-// VYRE_ERROR_UNSUPPORTED when the device's driver would fail for want of room, or could be fed
-// code.
+// VYRE_ERROR_UNSUPPORTED when the device's driver would fail for want of room, or could be fed code.
 vyre_status opencl_check_room(const opencl_device *d, vyre_error *error);
 
 #endif

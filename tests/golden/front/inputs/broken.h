@@ -1,4 +1,2 @@
 // SPDX-License-Identifier: MIT
-float twice(float x) {
-  return x + y;
-}
+float twice(float x) { return x + y; }

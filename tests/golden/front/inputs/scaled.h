@@ -2,6 +2,4 @@
 #ifndef FACTOR
 #define FACTOR 2
 #endif
-inline float scaled(float x) {
-  return x * FACTOR + OFFSET;
-}
+inline float scaled(float x) { return x * FACTOR + OFFSET; }
