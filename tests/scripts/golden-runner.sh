@@ -3,7 +3,8 @@
 #
 # The golden runner judges right: every file of tests/runner/bad fails for the reason that its WANT
 # line gives, every file of good passes, every one of skip is skipped, and --update repairs a
-# sidecar. A runner that passes everything would make all golden tests worthless.
+# sidecar. A runner that passes everything would make all golden tests worthless. And what runs them
+# leaves no process behind of one that takes too long.
 set -uo pipefail
 golden="$VYRE_BUILD/golden --build $VYRE_BUILD --seconds 2"
 bad=0
@@ -40,4 +41,18 @@ cp tests/runner/bad/sidecar tests/runner/bad/sidecar.expect "$copy"
 $golden --update "$copy" >/dev/null || complain "--update failed"
 [ "$(cat "$copy/sidecar.expect")" = "$(printf 'one\ntwo')" ] || complain "--update wrote nothing"
 $golden "$copy" >/dev/null || complain "an updated test does not pass"
+
+mkdir -p "$copy/tests/scripts" "$copy/tests/golden" "$copy/build"
+cp tests/run "$copy/tests"
+cat >"$copy/tests/scripts/late.sh" <<'END'
+set -m # a group of its own
+sleep 600 &
+echo $! >build/child
+wait
+END
+out=$(TEST_SECONDS=1 "$copy/tests/run" "$copy/build") && complain "a test that took too long passed"
+grep -qF "FAIL script.late: took longer than 1 seconds" <<<"$out" || complain "a late test gave: $out"
+child=$(cat "$copy/build/child")
+[ ! -d "/proc/$child" ] || grep -q '^State:.*zombie' "/proc/$child/status" ||
+  { complain "a late test left its child behind" && kill "$child"; }
 exit $bad
