@@ -1,39 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// A program is compiled in up to two ways: plain, and with kernels that poll a stop flag, which is
-// used only when a dispatch may be ended early and the program could run for long. A running kernel
-// cannot be killed: see docs/BACKENDS.md for what a time limit means here.
+// A running kernel cannot be killed: see docs/BACKENDS.md for what a time limit means here.
 #include "backend/cuda/cuda.h"
 
 #include "backend/cuda/forms.h"
 #include "backend/cuda/residency.h"
 #include "backend/cuda/runner.h"
 #include "backend/cuda/trust.h"
+#include "backend/fit.h"
 #include "backend/traits.h"
-#include "backend/warm.h"
+#include "backend/ways.h"
 #include "base/error.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// More invocations than this are not waited for without polling.
-#define SHORT_INVOCATIONS ((uint64_t)1 << 24)
-
-enum { PLAIN, POLLED, WAY_COUNT };
-
 typedef struct cuda_state {
-  struct cuda_state *next; // of those that are left to a device
+  ways ways;
   cuda_device *device;
   vyre_program *program;
   bool is_quick, has_long_kernel;
-  atomic_uint references;   // of the executable, and of preparations under way
-  warm_set warm;            // ways that are built
-  pthread_mutex_t building; // held by whoever builds
-  pthread_mutex_t lock;     // guards what follows
-  bool is_built[WAY_COUNT];
-  cuda_runner *stuck; // the device may still run these
   cuda_build builds[WAY_COUNT];
-  cuda_runner *at_rest[WAY_COUNT];
 } cuda_state;
 
 // ---- probe --------------------------------------------------------------------------------------
@@ -67,93 +54,72 @@ static vyre_status cuda_describe(const char *adapter, strbuf *out, vyre_error *e
   return VYRE_OK;
 }
 
-// ---- compile ------------------------------------------------------------------------------------
+// ---- ways ---------------------------------------------------------------------------------------
 
-// Entered by whoever calls; a device that cannot be entered keeps what it has.
-static void free_all(cuda_state *s) {
-  for (int way = 0; way < WAY_COUNT; way++) {
-    for (cuda_runner *next; s->at_rest[way]; s->at_rest[way] = next) {
-      next = s->at_rest[way]->next;
-      cuda_runner_free(s->at_rest[way]);
-    }
-    if (s->is_built[way]) cuda_build_fini(&s->builds[way]);
-  }
+static vyre_status build(void *state, int way, const volatile uint32_t *stop, vyre_error *error) {
+  cuda_state *s = state;
+  return cuda_build_init(&s->builds[way], s->device, s->program, way == WAY_POLLED, s->is_quick,
+                         stop, error);
 }
 
-// A device that did not end what it was given may still use all of it.
-static void keep_for_device(cuda_state *s) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static cuda_state *kept;
-  pthread_mutex_lock(&lock);
-  s->next = kept;
-  kept = s;
-  pthread_mutex_unlock(&lock);
+static void unbuild(void *state, int way) {
+  cuda_state *s = state;
+  cuda_build_fini(&s->builds[way]);
 }
 
+static vyre_status make_runner(void *state, int way, ways_runner **out, vyre_error *error) {
+  cuda_state *s = state;
+  cuda_runner *i;
+  vyre_status status = cuda_runner_new(&s->builds[way], s->program, &i, error);
+  if (status == VYRE_OK) *out = &i->rest;
+  return status;
+}
+
+static void free_runner(ways_runner *i) {
+  cuda_runner_free((cuda_runner *)i);
+}
+
+// The way that time limits need is compiled when the first one comes: apart from the limit, on a
+// thread that may be left.
+static vyre_status build_way(void *state, int way, const launch_region *regions,
+                             const volatile uint32_t *stop, vyre_error *error) {
+  cuda_state *s = state;
+  (void)regions;
+  cu_result code = cuda_enter(s->device);
+  if (code != CU_SUCCESS) return cuda_device_error(s->device, error, code, "use a device");
+  vyre_status status = ways_build(&s->ways, way, stop, error);
+  cuda_leave(s->device);
+  return status;
+}
+
+// A device that cannot be entered keeps what it has.
 static void cuda_release(void *state) {
   cuda_state *s = state;
   if (!s || cuda_check_process(NULL) != VYRE_OK) return; // it belongs to the parent
-  if (atomic_fetch_sub(&s->references, 1) > 1) return;
-  if (s->stuck) {
-    keep_for_device(s);
-    return;
-  }
+  if (!ways_drop(&s->ways)) return;
   bool is_in = cuda_enter(s->device) == CU_SUCCESS;
-  free_all(s); // calls for a device that is gone fail, and there is nothing to do about it
+  ways_clear(&s->ways); // calls for a device that is gone fail, and there is nothing to do about it
   if (is_in) cuda_leave(s->device);
-  pthread_mutex_destroy(&s->lock);
-  pthread_mutex_destroy(&s->building);
-  warm_fini(&s->warm);
+  ways_fini(&s->ways);
   vyre_program_release(s->program);
   free(s);
 }
 
-// Limits that do not depend on the kernel's code.
+static const ways_how cuda_ways = {
+    .build = build,
+    .unbuild = unbuild,
+    .runner_new = make_runner,
+    .runner_free = free_runner,
+    .warm = {.run = build_way, .hold = ways_hold, .release = cuda_release},
+};
+
+// ---- compile ------------------------------------------------------------------------------------
+
 static vyre_status check_limits(const cuda_device *d, const vyre_program *p, vyre_error *error) {
-  for (uint32_t i = 0; i < p->region_count; i++) {
-    const region *r = &p->regions[i];
-    const uint32_t *size = r->workgroup;
-    uint64_t shared = 0;
-    bool fits = (uint64_t)size[0] * size[1] * size[2] <= d->most_threads;
-    for (int k = 0; k < 3; k++) fits &= size[k] <= d->most_block[k];
-    if (!r->is_elastic && !fits)
-      return error_set(error, VYRE_ERROR_UNSUPPORTED,
-                       "region `%s` needs a workgroup of %u x %u x %u, the device takes %u x %u x "
-                       "%u and %u in all. Fix: use smaller workgroups, or another backend",
-                       r->name, size[0], size[1], size[2], d->most_block[0], d->most_block[1],
-                       d->most_block[2], d->most_threads);
-    for (uint32_t k = r->shared.first; k < r->shared.end; k++)
-      shared += ((uint64_t)p->shared[k].length * type_bytes(p->shared[k].type) + 7) / 8 * 8;
-    if (shared > d->most_shared)
-      return error_set(error, VYRE_ERROR_UNSUPPORTED,
-                       "region `%s` needs %llu bytes of shared memory, the device has %u. Fix: use "
-                       "smaller shared arrays, or another backend",
-                       r->name, (unsigned long long)shared, d->most_shared);
-  }
-  return VYRE_OK;
-}
-
-static bool is_built(cuda_state *s, int way) {
-  pthread_mutex_lock(&s->lock);
-  bool built = s->is_built[way];
-  pthread_mutex_unlock(&s->lock);
-  return built;
-}
-
-// Nobody who needs something else waits for the compiler.
-static vyre_status build(cuda_state *s, int way, const volatile uint32_t *stop, vyre_error *error) {
-  vyre_status status = VYRE_OK;
-  if (is_built(s, way)) return VYRE_OK;
-  pthread_mutex_lock(&s->building);
-  if (!is_built(s, way)) {
-    status = cuda_build_init(&s->builds[way], s->device, s->program, way == POLLED, s->is_quick,
-                             stop, error);
-    pthread_mutex_lock(&s->lock);
-    s->is_built[way] = status == VYRE_OK;
-    pthread_mutex_unlock(&s->lock);
-  }
-  pthread_mutex_unlock(&s->building);
-  return status;
+  device_room room = {
+      .invocations = d->most_threads, .shared_bytes = d->most_shared, .shared_alignment = 8};
+  memcpy(room.workgroup, d->most_block, sizeof room.workgroup);
+  return fit_check(p, &room, error);
 }
 
 static vyre_status prepare(cuda_state *s, const volatile uint32_t *stop, vyre_error *error) {
@@ -161,9 +127,9 @@ static vyre_status prepare(cuda_state *s, const volatile uint32_t *stop, vyre_er
   if (status != VYRE_OK) return status;
   cu_result code = cuda_enter(s->device);
   if (code != CU_SUCCESS) return cuda_device_error(s->device, error, code, "use a device");
-  status = build(s, PLAIN, stop, error);
-  if (status == VYRE_OK)
-    status = cuda_runner_new(&s->builds[PLAIN], s->program, &s->at_rest[PLAIN], error);
+  ways_runner *i;
+  status = ways_take(&s->ways, WAY_PLAIN, stop, &i, error);
+  if (status == VYRE_OK) ways_give(&s->ways, WAY_PLAIN, i);
   cuda_leave(s->device);
   return status;
 }
@@ -177,10 +143,7 @@ vyre_status cuda_compile_for(struct cuda_device *d, vyre_program *program, bool 
   s->is_quick = is_quick;
   for (uint32_t i = 0; i < program->region_count; i++)
     s->has_long_kernel |= traits_is_long(program, &program->regions[i]);
-  pthread_mutex_init(&s->lock, NULL);
-  pthread_mutex_init(&s->building, NULL);
-  warm_init(&s->warm);
-  atomic_init(&s->references, 1);
+  ways_init(&s->ways, &cuda_ways);
   vyre_status status = prepare(s, stop, error);
   if (status == VYRE_OK)
     *state = s;
@@ -202,77 +165,22 @@ static vyre_status cuda_compile(const backend *self, vyre_program *program,
   return cuda_compile_for(d, program, options->tier == VYRE_TIER_QUICK, stop, state, error);
 }
 
-// ---- runners ------------------------------------------------------------------------------------
-
-static vyre_status take_runner(cuda_state *s, int way, cuda_runner **out, vyre_error *error) {
-  static const volatile uint32_t never = 0;
-  vyre_status status = build(s, way, &never, error);
-  if (status != VYRE_OK) return status;
-  pthread_mutex_lock(&s->lock);
-  *out = s->at_rest[way];
-  if (*out) s->at_rest[way] = (*out)->next;
-  pthread_mutex_unlock(&s->lock);
-  return *out ? VYRE_OK : cuda_runner_new(&s->builds[way], s->program, out, error);
-}
-
-static void give_runner(cuda_state *s, int way, cuda_runner *i) {
-  pthread_mutex_lock(&s->lock);
-  i->next = s->at_rest[way];
-  s->at_rest[way] = i;
-  pthread_mutex_unlock(&s->lock);
-}
-
-// Polling costs: only where somebody could have to end something.
-static int choose_way(const cuda_state *s, const launch *l) {
-  if (!l->timeout_ns && !l->stop) return PLAIN;
-  uint64_t invocations = launch_invocations(l, s->program->region_count);
-  return s->has_long_kernel || invocations > SHORT_INVOCATIONS ? POLLED : PLAIN;
-}
-
-// ---- making ready -------------------------------------------------------------------------------
-
-// The way that time limits need is compiled when the first one comes: apart from the limit, on a
-// thread that may be left.
-static vyre_status build_way(void *state, int way, const launch_region *regions,
-                             const volatile uint32_t *stop, vyre_error *error) {
-  cuda_state *s = state;
-  (void)regions;
-  cu_result code = cuda_enter(s->device);
-  if (code != CU_SUCCESS) return cuda_device_error(s->device, error, code, "use a device");
-  vyre_status status = build(s, way, stop, error);
-  cuda_leave(s->device);
-  return status;
-}
-
-static void hold(void *state) {
-  cuda_state *s = state;
-  atomic_fetch_add(&s->references, 1);
-}
-
-static const warm_how warming = {.run = build_way, .hold = hold, .release = cuda_release};
-
 // ---- dispatch -----------------------------------------------------------------------------------
-
-// What runs for ever keeps its runner, and its code.
-static void leave_to_device(cuda_state *s, cuda_runner *i) {
-  atomic_store(&s->device->is_lost, true);
-  pthread_mutex_lock(&s->lock);
-  i->next = s->stuck;
-  s->stuck = i;
-  pthread_mutex_unlock(&s->lock);
-}
 
 static vyre_status run(cuda_state *s, int way, const launch *l, vyre_report *report,
                        vyre_error *error) {
-  cuda_runner *i;
+  static const volatile uint32_t never = 0;
+  ways_runner *i;
   bool is_stuck = false;
-  vyre_status status = take_runner(s, way, &i, error);
+  vyre_status status = ways_take(&s->ways, way, &never, &i, error);
   if (status != VYRE_OK) return status;
-  status = cuda_runner_run(i, l, report, &is_stuck, error);
-  if (is_stuck)
-    leave_to_device(s, i);
-  else
-    give_runner(s, way, i);
+  status = cuda_runner_run((cuda_runner *)i, l, report, &is_stuck, error);
+  if (!is_stuck) {
+    ways_give(&s->ways, way, i);
+    return status;
+  }
+  atomic_store(&s->device->is_lost, true);
+  ways_leave(&s->ways, i);
   return status;
 }
 
@@ -285,8 +193,8 @@ static vyre_status cuda_dispatch(void *state, const launch *l, vyre_report *repo
     return error_set(error, VYRE_ERROR_BACKEND,
                      "the CUDA device %s was lost. Fix: use another backend until the process ends",
                      s->device->info.adapter);
-  int way = choose_way(s, l);
-  status = warm_launch(&s->warm, &warming, s, way, warm_key(1, (uint64_t)way), l, error);
+  int way = ways_choose(l, l->timeout_ns || l->stop, s->has_long_kernel);
+  status = ways_warm(&s->ways, way, warm_key(1, (uint64_t)way), l, error);
   if (status != VYRE_OK) return status;
   cu_result code = cuda_enter(s->device);
   if (code != CU_SUCCESS) return cuda_device_error(s->device, error, code, "use a device");

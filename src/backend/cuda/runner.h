@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "backend/cuda/build.h"
 #include "backend/cuda/memory.h"
+#include "backend/ways.h"
 
 typedef struct cuda_runner_place {
   cu_address address;       // what kernels get
@@ -24,7 +25,7 @@ typedef struct cuda_runner_step {
 } cuda_runner_step;
 
 typedef struct cuda_runner {
-  struct cuda_runner *next; // in the list of those at rest
+  ways_runner rest;
   cuda_device *device;
   cuda_build *build;
   const vyre_program *program;

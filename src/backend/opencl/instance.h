@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "backend/opencl/build.h"
+#include "backend/ways.h"
 
 typedef struct instance_buffer {
   cl_mem memory;
@@ -31,7 +32,7 @@ typedef struct instance_kernel {
 } instance_kernel;
 
 typedef struct instance {
-  struct instance *next; // in the list of those at rest
+  ways_runner rest;
   opencl_device *device;
   const opencl_build *build;
   const vyre_program *program;

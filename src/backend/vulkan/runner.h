@@ -14,6 +14,7 @@
 #include "backend/pieces.h"
 #include "backend/vulkan/build.h"
 #include "backend/vulkan/memory.h"
+#include "backend/ways.h"
 
 typedef struct runner_place {
   VkBuffer buffer; // what is bound
@@ -60,7 +61,7 @@ typedef struct runner_slot {
 typedef vec(uint32_t) runner_words;
 
 typedef struct runner {
-  struct runner *next; // in the list of those at rest
+  ways_runner rest;
   vulkan_device *device;
   vulkan_build *build;
   const vyre_program *program;
