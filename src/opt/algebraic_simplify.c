@@ -159,10 +159,7 @@ static void visit(rewriter *rw, uint32_t index) {
     else if (op_table[in.op].operands[0] == 'v' && op_table[in.op].operand_count == 1)
       better = simplify_unary(rw, &in);
   }
-  if (better)
-    rewrite_replace(rw, index, better);
-  else
-    rewrite_keep(rw, index);
+  rewrite_choose(rw, index, better);
 }
 
 static bool body(rewriter *rw) {

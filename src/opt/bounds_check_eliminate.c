@@ -30,10 +30,8 @@ static void visit(rewriter *rw, uint32_t index) {
   const inst *in = &rw->from->code[index];
   bool answer;
   bool is_order = op_table[in->op].rule == RULE_ORDER;
-  if (is_order && is_decided(rw, in, &answer))
-    rewrite_replace(rw, index, vyre_build_bool(rw->to, answer));
-  else
-    rewrite_keep(rw, index);
+  bool is_known = is_order && is_decided(rw, in, &answer);
+  rewrite_choose(rw, index, is_known ? vyre_build_bool(rw->to, answer) : 0);
 }
 
 static bool body(rewriter *rw) {

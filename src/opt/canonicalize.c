@@ -61,10 +61,7 @@ static void visit(rewriter *rw, uint32_t index) {
     better = rewrite_not(rw, &in);
   else if (op_is((vyre_op)in.op, OPF_PURE) && op_table[in.op].operand_count == 2)
     better = rewrite_binary(rw, &in);
-  if (better)
-    rewrite_replace(rw, index, better);
-  else
-    rewrite_keep(rw, index);
+  rewrite_choose(rw, index, better);
 }
 
 static bool body(rewriter *rw) {

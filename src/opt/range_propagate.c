@@ -95,11 +95,7 @@ static ref fold(rewriter *rw, uint32_t index) {
 }
 
 static void visit(rewriter *rw, uint32_t index) {
-  ref better = fold(rw, index);
-  if (better)
-    rewrite_replace(rw, index, better);
-  else
-    rewrite_keep(rw, index);
+  rewrite_choose(rw, index, fold(rw, index));
 }
 
 static bool body(rewriter *rw) {

@@ -318,11 +318,7 @@ static void visit(rewriter *rw, uint32_t index) {
     rewrite_drop(rw, index);
     return;
   }
-  ref better = better_than(rw, p, index);
-  if (better)
-    rewrite_replace(rw, index, better);
-  else
-    rewrite_keep(rw, index);
+  rewrite_choose(rw, index, better_than(rw, p, index));
 }
 
 static bool body(rewriter *rw) {

@@ -29,6 +29,13 @@ void rewrite_replace(rewriter *rw, uint32_t index, ref value) {
   if (name) builder_name_if_unnamed(rw->to, value, name);
 }
 
+void rewrite_choose(rewriter *rw, uint32_t index, ref better) {
+  if (better)
+    rewrite_replace(rw, index, better);
+  else
+    rewrite_keep(rw, index);
+}
+
 void rewrite_drop(rewriter *rw, uint32_t index) {
   rw->map[index] = 0;
   rw->changed = true;

@@ -36,13 +36,15 @@ vyre_status rewrite_whole(vyre_program *program, rewrite_body body, void *contex
                           vyre_program **out, vyre_error *error);
 
 // Called for each operation of a body in order. It either keeps it (rewrite_keep), replaces it
-// (rewrite_replace), drops it (rewrite_drop), or emits what it likes and sets rw->map.
+// (rewrite_replace, or rewrite_choose where nothing better may be found), drops it (rewrite_drop),
+// or emits what it likes and sets rw->map.
 typedef void (*rewrite_visit)(rewriter *rw, uint32_t index);
 // A rewrite_body's loop over all operations.
 bool rewrite_each(rewriter *rw, rewrite_visit visit);
 
 ref rewrite_keep(rewriter *rw, uint32_t index);
 void rewrite_replace(rewriter *rw, uint32_t index, ref value); // by a value of the new program
+void rewrite_choose(rewriter *rw, uint32_t index, ref better); // replaces it, or keeps it for 0
 void rewrite_drop(rewriter *rw, uint32_t index);
 
 // The new value of an old operand.

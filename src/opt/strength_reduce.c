@@ -78,10 +78,7 @@ static void visit(rewriter *rw, uint32_t index) {
     inst in = rewrite_mapped(rw, index);
     better = reduce(rw, &in);
   }
-  if (better)
-    rewrite_replace(rw, index, better);
-  else
-    rewrite_keep(rw, index);
+  rewrite_choose(rw, index, better);
 }
 
 static bool body(rewriter *rw) {
