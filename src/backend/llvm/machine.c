@@ -2,18 +2,82 @@
 #include "backend/llvm/machine.h"
 
 #include "base/error.h"
+#include "base/strbuf.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-vyre_status machine_open(const machine_options *o, LLVMTargetMachineRef *out, vyre_error *error) {
+// ---- machines -----------------------------------------------------------------------------------
+
+// Of those that were opened last: whoever compiles holds fork() back, so that no child finds the
+// lock taken.
+typedef struct kept_machine {
+  LLVMTargetMachineRef machine; // NULL: a free place
+  char *name;                   // all of its options
+  bool is_taken;
+} kept_machine;
+
+enum { MOST_KEPT = 16 };
+
+static kept_machine kept[MOST_KEPT];
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static char *name_of(const machine_options *o) {
+  strbuf name = {0};
+  size_t size;
+  strbuf_printf(&name, "%s %s %s %d", o->triple, o->cpu, o->features, o->is_quick);
+  return strbuf_take(&name, &size);
+}
+
+static LLVMTargetMachineRef take_kept(const char *name) {
+  LLVMTargetMachineRef machine = NULL;
+  pthread_mutex_lock(&kept_lock);
+  for (int i = 0; i < MOST_KEPT && !machine; i++) {
+    if (!kept[i].machine || kept[i].is_taken || strcmp(kept[i].name, name)) continue;
+    kept[i].is_taken = true;
+    machine = kept[i].machine;
+  }
+  pthread_mutex_unlock(&kept_lock);
+  return machine;
+}
+
+// Takes the name. Where all places are taken the machine ends with its use.
+static void keep(LLVMTargetMachineRef machine, char *name) {
+  kept_machine before = {.name = name};
+  pthread_mutex_lock(&kept_lock);
+  for (int i = 0; i < MOST_KEPT; i++) {
+    if (kept[i].is_taken) continue;
+    before = kept[i];
+    kept[i] = (kept_machine){machine, name, true};
+    break;
+  }
+  pthread_mutex_unlock(&kept_lock);
+  if (before.machine) LLVMDisposeTargetMachine(before.machine);
+  free(before.name);
+}
+
+void machine_close(LLVMTargetMachineRef machine) {
+  if (!machine) return;
+  bool is_kept = false;
+  pthread_mutex_lock(&kept_lock);
+  for (int i = 0; i < MOST_KEPT && !is_kept; i++) {
+    if (kept[i].machine != machine) continue;
+    kept[i].is_taken = false;
+    is_kept = true;
+  }
+  pthread_mutex_unlock(&kept_lock);
+  if (!is_kept) LLVMDisposeTargetMachine(machine);
+}
+
+static vyre_status make_machine(const machine_options *o, LLVMTargetMachineRef *out,
+                                vyre_error *error) {
   LLVMTargetRef found;
   char *message = NULL;
-  *out = NULL;
   if (LLVMGetTargetFromTriple(o->triple, &found, &message)) {
     error_set(error, VYRE_ERROR_UNSUPPORTED,
               "LLVM has no code generator for %s: %s. Fix: install LLVM with this target",
@@ -28,6 +92,23 @@ vyre_status machine_open(const machine_options *o, LLVMTargetMachineRef *out, vy
   return error_set(error, VYRE_ERROR_BACKEND,
                    "LLVM knows no CPU `%s`. Fix: use a name that llc -mcpu=help lists", o->cpu);
 }
+
+vyre_status machine_open(const machine_options *o, LLVMTargetMachineRef *out, vyre_error *error) {
+  char *name = name_of(o);
+  *out = name ? take_kept(name) : NULL;
+  if (*out) {
+    free(name);
+    return VYRE_OK;
+  }
+  vyre_status status = make_machine(o, out, error);
+  if (status == VYRE_OK && name)
+    keep(*out, name);
+  else
+    free(name);
+  return status;
+}
+
+// ---- modules ------------------------------------------------------------------------------------
 
 // LLVM prints warnings to stderr unless someone takes them.
 static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
@@ -90,11 +171,7 @@ vyre_status machine_emit(LLVMTargetMachineRef machine, LLVMModuleRef module,
                          LLVMCodeGenFileType type, void **out, size_t *size, vyre_error *error) {
   char *message = NULL;
   LLVMMemoryBufferRef buffer;
-  // Emitting changes the module, and there may be a second file to emit.
-  LLVMModuleRef copy = LLVMCloneModule(module);
-  bool failed = LLVMTargetMachineEmitToMemoryBuffer(machine, copy, type, &message, &buffer);
-  LLVMDisposeModule(copy);
-  if (failed) {
+  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, type, &message, &buffer)) {
     error_set(error, VYRE_ERROR_BACKEND,
               "LLVM emitted no code: %.300s. Fix: report this with the program", message);
     LLVMDisposeMessage(message);

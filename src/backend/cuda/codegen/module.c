@@ -329,7 +329,7 @@ static vyre_status compile_lowered(const vyre_program *lowered, const cuda_optio
     status = error_out_of_memory(error);
   }
   free(e);
-  LLVMDisposeTargetMachine(machine);
+  machine_close(machine);
   return status;
 }
 
