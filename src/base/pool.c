@@ -6,7 +6,8 @@
 // still in it. So the lock is touched once per job and worker, never per item.
 //
 // Dispatches often come in a row, and to wake a sleeping thread takes longer than many of them: who
-// waits looks for a moment before it sleeps.
+// waits looks for a moment before it sleeps. Where jobs come in a rhythm, with pauses between them,
+// it sleeps until shortly before the next one, and is awake when that comes.
 //
 // A kernel likes to wake a thread where its waker runs, which is the one CPU that has work already:
 // measured on two, in half of the jobs the worker began when the caller had done it all. So workers
@@ -16,12 +17,15 @@
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/fpenv.h"
+#include "base/rhythm.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
 
 typedef struct job {
   struct job *next;
@@ -42,6 +46,7 @@ typedef struct pool {
   pthread_t threads[POOL_MAX_THREADS]; // of the workers
   int apart_from;                      // CPU that they are kept off; 0: none, else 1 more
   uint64_t moved_ns;                   // when they were
+  rhythm rhythm;                       // of jobs; under the lock
   atomic_uint published;               // jobs ever
   atomic_uint asleep;                  // workers; changed under the lock
 } pool;
@@ -59,6 +64,7 @@ static void begin_anew(void) {
   atomic_store(&the_pool.workers, 0);
   atomic_store(&the_pool.asleep, 0);
   the_pool.apart_from = 0;
+  the_pool.rhythm = (rhythm){0};
   the_pool.jobs = NULL;
   pthread_mutex_init(&the_pool.lock, NULL);
   pthread_cond_init(&the_pool.has_job, NULL);
@@ -96,40 +102,76 @@ static job *find_job(pool *p) {
   return NULL;
 }
 
-enum { LOOKING_NS = 50000, LOOKS_PER_TIME = 64 };
+enum { LOOKING_NS = RHYTHM_CLOSE_NS, LOOKS_PER_TIME = 64 };
 
-// Whether `*value` changed from `old` before long.
-static bool look(const atomic_uint *value, unsigned old) {
-  uint64_t end = clock_now_ns() + LOOKING_NS;
+static void breathe(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Whether `*value` changed from `old` before that time.
+static bool look(const atomic_uint *value, unsigned old, uint64_t end_ns) {
   do {
     for (int i = 0; i < LOOKS_PER_TIME; i++) {
       if (atomic_load_explicit(value, memory_order_relaxed) != old) return true;
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
+      breathe();
     }
-  } while (clock_now_ns() < end);
+  } while (clock_now_ns() < end_ns);
   return false;
+}
+
+// The lock is held for moments only: to sleep for it would take longer than all that it is for.
+static void lock(pool *p) {
+  for (int i = 0; i < LOOKS_PER_TIME; i++) {
+    if (!pthread_mutex_trylock(&p->lock)) return;
+    breathe();
+  }
+  pthread_mutex_lock(&p->lock);
+}
+
+// Until there is a job, or that time has come; 0: there is none.
+static void sleep_until(pool *p, uint64_t time_ns) {
+  struct timespec t = {.tv_sec = (time_t)(time_ns / 1000000000u),
+                       .tv_nsec = (long)(time_ns % 1000000000u)};
+  atomic_fetch_add_explicit(&p->asleep, 1, memory_order_relaxed);
+  if (time_ns)
+    (void)pthread_cond_clockwait(&p->has_job, &p->lock, CLOCK_MONOTONIC, &t);
+  else
+    pthread_cond_wait(&p->has_job, &p->lock);
+  atomic_fetch_sub_explicit(&p->asleep, 1, memory_order_relaxed);
+}
+
+// Nobody came for a while: sleeps, for good or until the next job is expected, for which it is
+// worth looking until *end_ns then. False: not worth it, or it was called for something.
+static bool sleep_long(pool *p, unsigned seen, uint64_t *end_ns) {
+  rhythm_span next;
+  uint64_t now = clock_now_ns();
+  if (!rhythm_next(&p->rhythm, &next) || now >= next.until_ns) {
+    sleep_until(p, 0);
+    return false;
+  }
+  if (now < next.from_ns) sleep_until(p, next.from_ns);
+  *end_ns = next.until_ns;
+  return atomic_load_explicit(&p->published, memory_order_relaxed) == seen &&
+         clock_now_ns() >= next.from_ns;
 }
 
 static void wait_for_job(pool *p, unsigned *seen) {
   unsigned last = *seen;
   *seen = atomic_load_explicit(&p->published, memory_order_relaxed);
-  if (last == *seen) { // it has looked already
-    atomic_fetch_add_explicit(&p->asleep, 1, memory_order_relaxed);
-    pthread_cond_wait(&p->has_job, &p->lock);
-    atomic_fetch_sub_explicit(&p->asleep, 1, memory_order_relaxed);
-    return;
-  }
+  uint64_t end_ns = clock_now_ns() + LOOKING_NS;
+  if (last == *seen && !sleep_long(p, *seen, &end_ns)) return; // it has looked already
   pthread_mutex_unlock(&p->lock);
-  (void)look(&p->published, *seen);
-  pthread_mutex_lock(&p->lock);
+  (void)look(&p->published, *seen, end_ns);
+  lock(p);
 }
 
 static void *run_worker(void *argument) {
   pool *p = argument;
   unsigned seen = 0;
   fpenv_set();
+  (void)prctl(PR_SET_TIMERSLACK, 1ul); // nanoseconds: it wakes when it wanted to
   pthread_mutex_lock(&p->lock);
   for (;;) {
     job *j = find_job(p);
@@ -141,7 +183,7 @@ static void *run_worker(void *argument) {
     j->inside++;
     pthread_mutex_unlock(&p->lock);
     take_batches(j);
-    pthread_mutex_lock(&p->lock);
+    lock(p);
     if (--j->inside == 0) pthread_cond_broadcast(&p->has_left);
   }
   return NULL;
@@ -181,29 +223,31 @@ static void keep_apart(pool *p) {
 }
 
 static void publish(pool *p, job *j) {
-  pthread_mutex_lock(&p->lock);
+  lock(p);
   start_workers(p, j->places);
   keep_apart(p);
+  rhythm_event(&p->rhythm, clock_now_ns());
   j->next = p->jobs;
   p->jobs = j;
-  atomic_fetch_add_explicit(&p->published, 1, memory_order_relaxed);
   if (j->places == 1)
     pthread_cond_signal(&p->has_job);
   else
     pthread_cond_broadcast(&p->has_job);
   pthread_mutex_unlock(&p->lock);
+  // Who looks at this wants the lock next. Who comes before finds the job all the same.
+  atomic_fetch_add_explicit(&p->published, 1, memory_order_relaxed);
 }
 
 static void withdraw(pool *p, job *j) {
-  pthread_mutex_lock(&p->lock);
+  lock(p);
   job **at = &p->jobs;
   while (*at != j) at = &(*at)->next;
   *at = j->next;
   unsigned inside = j->inside;
   if (inside) {
     pthread_mutex_unlock(&p->lock);
-    (void)look(&j->inside, inside);
-    pthread_mutex_lock(&p->lock);
+    (void)look(&j->inside, inside, clock_now_ns() + LOOKING_NS);
+    lock(p);
   }
   while (j->inside) pthread_cond_wait(&p->has_left, &p->lock);
   pthread_mutex_unlock(&p->lock);

@@ -92,8 +92,16 @@ static bool run_boxes(void *context, uint64_t first, uint64_t end) {
 }
 
 // A box is large enough that calling the kernel costs nothing, and small enough that every thread
-// gets several; the numbers are of the order that fills a first-level cache.
-enum { BOX_X = 4096, BOX_INVOCATIONS = 16384, BOXES_PER_THREAD = 4 };
+// gets several; the numbers are of the order that fills a first-level cache. Threads end at the same
+// time when boxes are short, whoever began late and whatever is uneven: of a few microseconds, where
+// it is known what an invocation takes.
+enum { BOX_X = 4096, BOX_INVOCATIONS = 16384, LEAST_BOXES = 4, MOST_BOXES = 32, BOX_NS = 4000 };
+
+static uint64_t boxes_wanted(uint32_t threads, uint64_t work_ns) {
+  uint64_t each = threads > 1 ? work_ns / threads / BOX_NS : 0;
+  if (threads == 1) return 1;
+  return threads * (each < LEAST_BOXES ? LEAST_BOXES : each > MOST_BOXES ? MOST_BOXES : each);
+}
 
 // Boxes that end inside of a vector would run lane by lane, and with fewer rows than are jammed
 // each row for itself: a launch shape is taken in whole ones of both.
@@ -120,17 +128,20 @@ static void count_boxes(const cpu_region_code *code, bool is_free, box_job *j) {
   }
 }
 
+static uint64_t count_of(uint64_t extent, uint64_t box) {
+  return (extent + box - 1) / box;
+}
+
 // As high as leaves every thread several boxes.
-static uint32_t highest(const box_job *j, uint32_t rows, uint32_t threads) {
-  uint64_t columns = ((uint64_t)j->extent[0] + j->box[0] - 1) / j->box[0] * j->extent[2];
-  uint64_t wanted = threads > 1 ? threads * BOXES_PER_THREAD : 1;
-  uint64_t pieces = (wanted + columns - 1) / columns;
+static uint32_t highest(const box_job *j, uint32_t rows, uint64_t wanted) {
+  uint64_t columns = count_of(j->extent[0], j->box[0]) * j->extent[2];
+  uint64_t pieces = count_of(wanted, columns);
   uint32_t fair = whole((uint32_t)((j->extent[1] + pieces - 1) / pieces), rows);
   return fair > j->box[1] ? fair : j->box[1];
 }
 
 static void choose_box(const cpu_region_code *code, const launch *l, const launch_region *shape,
-                       bool is_elastic, uint32_t threads, box_job *j) {
+                       bool is_elastic, uint32_t threads, uint64_t wanted, box_job *j) {
   for (int k = 0; k < 3; k++) {
     uint32_t w = shape->workgroup[k], axis = axis_turned(code->lanes, (uint32_t)k);
     j->first[k] = l->part ? (uint32_t)l->part->first[axis] : 0;
@@ -152,17 +163,15 @@ static void choose_box(const cpu_region_code *code, const launch *l, const launc
   if (j->box[0] > j->extent[0]) j->box[0] = j->extent[0];
   if (!j->box[1]) {
     uint64_t rows = BOX_INVOCATIONS / j->box[0] ? BOX_INVOCATIONS / j->box[0] : 1;
-    uint64_t fair = (uint64_t)j->extent[1] * j->extent[2] / (threads * BOXES_PER_THREAD);
+    uint64_t fair = (uint64_t)j->extent[1] * j->extent[2] / wanted;
     if (is_free && rows > fair && threads > 1) rows = fair ? fair : 1;
     j->box[1] = (uint32_t)(rows < j->extent[1] ? rows : j->extent[1]);
   }
-  if (is_free && code->packs) j->box[1] = highest(j, code->rows, threads);
+  if (is_free && code->packs) j->box[1] = highest(j, code->rows, wanted);
   if (!j->box[2]) j->box[2] = 1;
   // One row, or few: share it out along x, in pieces that keep whole vectors together.
-  uint64_t rows = (uint64_t)j->extent[1] * j->extent[2];
-  uint64_t pieces =
-      threads > 1 && rows < threads * BOXES_PER_THREAD ? threads * BOXES_PER_THREAD : 1;
-  uint64_t fair = (j->extent[0] + pieces - 1) / pieces;
+  uint64_t rows = count_of(j->extent[1], j->box[1]) * count_of(j->extent[2], j->box[2]);
+  uint64_t fair = count_of(j->extent[0], count_of(wanted, rows));
   uint64_t unit = is_elastic ? 64 : code->is_merged ? code->width : 1;
   fair = (fair + unit - 1) / unit * unit;
   if ((is_free || !is_elastic) && fair < j->box[0]) j->box[0] = (uint32_t)fair;
@@ -226,9 +235,11 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
                .scratch_bytes = s->kernels.regions[index].scratch_bytes};
   vyre_status status = VYRE_OK;
   if (shape->invocations) {
-    choose_box(&s->kernels.regions[index], l, shape, r->is_elastic, threads, &j);
+    const cpu_region_code *code = &s->kernels.regions[index];
+    uint64_t work_ns = code->packs ? 0 : threads_work_ns(cost, most, shape->invocations);
+    choose_box(code, l, shape, r->is_elastic, threads, boxes_wanted(threads, work_ns), &j);
     uint64_t boxes = j.count[0] * j.count[1] * j.count[2];
-    uint64_t batch = boxes > threads ? boxes / (threads * BOXES_PER_THREAD * 4) : 1;
+    uint64_t batch = boxes > threads ? boxes / (threads * MOST_BOXES) : 1;
     pool_run(threads, boxes, batch ? batch : 1, run_boxes, &j);
     status = result_error(atomic_load(&j.result), l, r, error);
   }

@@ -102,6 +102,14 @@ static uint64_t one_of(uint64_t alone, uint64_t together, uint32_t all) {
   return !alone || (together && together * all < alone) ? together * all : alone;
 }
 
+uint64_t threads_work_ns(const threads_cost *c, uint32_t all, uint64_t invocations) {
+  threads_cost *costs = (threads_cost *)c;
+  uint64_t ps = atomic_load_explicit(&costs->alone, memory_order_relaxed);
+  for (int k = 1; !ps && k >= 0; k--)
+    ps = atomic_load_explicit(&costs->together[k], memory_order_relaxed) * all;
+  return (uint64_t)((double)invocations * (double)ps / 1000.0);
+}
+
 // Nothing was measured yet, in this process.
 static bool is_short_at_first(const threads_state *s, uint64_t invocations) {
   uint64_t expected_ns =

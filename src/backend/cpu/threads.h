@@ -36,6 +36,8 @@ threads_cost *threads_find(threads_state *s, const launch *l, uint64_t invocatio
 // One, or all; whether these are awake now.
 uint32_t threads_choose(const threads_state *s, threads_cost *c, uint32_t all, uint64_t invocations,
                         bool is_awake);
+// What all of it takes one thread; 0: not known yet.
+uint64_t threads_work_ns(const threads_cost *c, uint32_t all, uint64_t invocations);
 // How long it took with as many, which were awake or not when they were chosen.
 void threads_learn(threads_cost *c, uint64_t time_ns, uint32_t threads, uint64_t invocations,
                    bool is_awake);
