@@ -375,6 +375,73 @@ static void lanes_of_narrow_vectors_are_apart(void **state) {
   vyre_program_release(p);
 }
 
+// x[i] becomes that of a known sequence by as many regions as wanted.
+static vyre_program *chain_of(uint32_t regions) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  assert_non_null(f);
+  fputs("program chain()\nbuffer x: u32[] readwrite\n", f);
+  for (uint32_t i = 0; i < regions; i++)
+    fprintf(f, "region r%u grid(len(x)) { x[global_id.x] = x[global_id.x] * 3 + %u }\n", i, i);
+  fclose(f);
+  vyre_program *p = parse(text);
+  free(text);
+  return p;
+}
+
+static void check_chain(vyre_program *p, uint32_t regions, const vyre_compile_options *options) {
+  vyre_executable *e;
+  vyre_error error;
+  uint32_t x[100];
+  for (uint32_t k = 0; k < 100; k++) x[k] = k;
+  if (vyre_compile(p, "cpu", options, &e, &error) != VYRE_OK) fail_msg("%s", error.message);
+  assert_int_equal(dispatch(e, x, 100, 0), VYRE_OK);
+  for (uint32_t k = 0; k < 100; k++) {
+    uint32_t wanted = k;
+    for (uint32_t i = 0; i < regions; i++) wanted = wanted * 3 + i;
+    assert_int_equal(x[k], wanted);
+  }
+  vyre_executable_release(e);
+}
+
+// However many parts and threads there are, each region is found again, in the cache as well.
+static void regions_are_compiled_side_by_side(void **state) {
+  (void)state;
+  static const uint32_t counts[] = {1, 2, 3, 9, 64, 67};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    vyre_program *p = chain_of(counts[i]);
+    for (int tier = VYRE_TIER_FULL; tier <= VYRE_TIER_QUICK; tier++)
+      for (uint32_t threads = 0; threads < 6; threads += 2) {
+        vyre_compile_options o = {
+            .tier = (vyre_tier)tier, .threads = threads, .optimize = VYRE_OPTIMIZE_NONE};
+        check_chain(p, counts[i], &o);
+      }
+    vyre_program_release(p);
+  }
+}
+
+// The bytes do not depend on who made them.
+static void parts_are_the_same_on_any_threads(void **state) {
+  (void)state;
+  vyre_program *p = chain_of(21);
+  vyre_error error;
+  cpu_code alone = {0}, together = {0};
+  cpu_options options = {.tier = VYRE_TIER_FULL};
+  assert_int_equal(cpu_generate(p, &options, &alone, &error), VYRE_OK);
+  options.run = pool_run;
+  options.threads = 4;
+  assert_int_equal(cpu_generate(p, &options, &together, &error), VYRE_OK);
+  assert_in_range(alone.part_count, 2, 21);
+  assert_int_equal(alone.part_count, together.part_count);
+  assert_int_equal(alone.object_size, together.object_size);
+  assert_memory_equal(alone.object, together.object, alone.object_size);
+  assert_string_equal(alone.remarks, together.remarks);
+  cpu_code_free(&alone);
+  cpu_code_free(&together);
+  vyre_program_release(p);
+}
+
 static void odd_widths_are_refused(void **state) {
   (void)state;
   static const uint32_t widths[] = {3, 5, 6, 7, 12, 24, 48, 63, 65, 128, 4294967295u};
@@ -403,6 +470,8 @@ int main(void) {
       cmocka_unit_test(any_launch_shape_gives_the_same_product),
       cmocka_unit_test(threads_count_as_one_does),
       cmocka_unit_test(lanes_of_narrow_vectors_are_apart),
+      cmocka_unit_test(regions_are_compiled_side_by_side),
+      cmocka_unit_test(parts_are_the_same_on_any_threads),
       cmocka_unit_test(odd_widths_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,13 +2,14 @@
 //
 // Between the CPU backend and its code generator. The generator lives in a module of its own
 // (libvyre-llvm.so), which is the only part that links LLVM: it is loaded when something has to be
-// compiled, and never when the object cache has the answer. It turns a program into one relocatable
-// ELF object with one function per region; loading, caching, threads and timeouts are the
+// compiled, and never when the object cache has the answer. It turns a program into relocatable ELF
+// objects with one function per region; loading, caching, threads and timeouts are the
 // backend's.
 #ifndef VYRE_BACKEND_CPU_CODEGEN_H
 #define VYRE_BACKEND_CPU_CODEGEN_H
 
 #include "backend/launch.h"
+#include "base/pool.h"
 #include "base/strbuf.h"
 
 // What a kernel sees of a dispatch. The layout is known to generated code: see cpu_abi_version.
@@ -23,7 +24,7 @@ typedef struct cpu_args {
   uint32_t streams;        // not 0: what the region touches is more than the caches hold
 } cpu_args;
 
-enum { CPU_ABI_VERSION = 7 };
+enum { CPU_ABI_VERSION = 8 };
 
 enum { CPU_RAN = 0, CPU_STOPPED = 1, CPU_DIVERGED = 2 };
 
@@ -48,6 +49,9 @@ typedef struct cpu_options {
   bool want_llvm, want_asm;      // the text, for `vyre compile --emit`, and no object
   bool debug_lines;              // DWARF lines into `source_name`
   const char *source_name;
+  // pool_run, for programs of many regions: the module has none of its own. NULL: one thread.
+  _Bool (*run)(uint32_t threads, uint64_t count, uint64_t batch, pool_work work, void *context);
+  uint32_t threads; // for it
 } cpu_options;
 
 typedef struct cpu_region_code {
@@ -59,11 +63,14 @@ typedef struct cpu_region_code {
   bool is_merged;         // an invocation is a workgroup of the program: its grid counts these
   uint32_t tile_hint[3];  // for elastic regions: a good box, e.g. rows that are jammed; 0: no wish
   uint64_t scratch_bytes; // shared arrays, values kept over barriers, private arrays
+  uint32_t part;          // the object that has it
 } cpu_region_code;
 
 typedef struct cpu_code {
-  void *object; // ELF relocatable, malloc'ed
+  void *object; // ELF relocatables, one behind the other, malloc'ed
   size_t object_size;
+  uint64_t *part_bytes; // of each, malloc'ed
+  uint32_t part_count;
   cpu_region_code *regions; // one per region, malloc'ed
   uint32_t region_count;
   char *remarks; // what was vectorised, versioned, jammed, and what was declined and why; one line

@@ -36,6 +36,7 @@ vyre_status cpu_codegen_check(vyre_error *error) {
 
 void cpu_code_free(cpu_code *code) {
   free(code->object);
+  free(code->part_bytes);
   free(code->regions);
   free(code->remarks);
   free(code->llvm);
@@ -44,7 +45,8 @@ void cpu_code_free(cpu_code *code) {
 }
 
 void cpu_kernels_fini(cpu_kernels *k) {
-  loader_close(k->object);
+  for (uint32_t i = 0; i < k->object_count; i++) loader_close(k->objects[i]);
+  free(k->objects);
   free(k->regions);
   free(k->functions);
   free(k->remarks);
@@ -52,6 +54,31 @@ void cpu_kernels_fini(cpu_kernels *k) {
 }
 
 // ---- loading ------------------------------------------------------------------------------------
+
+static vyre_status load_objects(const cpu_code *code, cpu_kernels *out, vyre_error *error) {
+  const char *at = code->object;
+  out->objects = calloc(code->part_count + 1u, sizeof *out->objects);
+  if (!out->objects) return error_out_of_memory(error);
+  for (uint32_t i = 0; i < code->part_count; i++) {
+    vyre_status status = loader_open(at, code->part_bytes[i], &out->objects[i], error);
+    if (status != VYRE_OK) return status;
+    out->object_count++;
+    at += code->part_bytes[i];
+  }
+  return VYRE_OK;
+}
+
+static vyre_status find_functions(cpu_kernels *out, vyre_error *error) {
+  for (uint32_t i = 0; i < out->region_count; i++) {
+    const cpu_region_code *r = &out->regions[i];
+    void *function = loader_find(out->objects[r->part], r->symbol);
+    memcpy(&out->functions[i], &function, sizeof function); // a function pointer, by POSIX
+    if (!function)
+      return error_set(error, VYRE_ERROR_BACKEND,
+                       "a compiled object has no `%s`. Fix: run `vyre cache clear`", r->symbol);
+  }
+  return VYRE_OK;
+}
 
 // Takes the regions and remarks of `code`.
 static vyre_status load(cpu_code *code, cpu_kernels *out, vyre_error *error) {
@@ -61,17 +88,8 @@ static vyre_status load(cpu_code *code, cpu_kernels *out, vyre_error *error) {
                        .functions = calloc(code->region_count + 1u, sizeof(cpu_kernel))};
   code->regions = NULL;
   code->remarks = NULL;
-  vyre_status status = out->functions
-                           ? loader_open(code->object, code->object_size, &out->object, error)
-                           : error_out_of_memory(error);
-  for (uint32_t i = 0; i < out->region_count && status == VYRE_OK; i++) {
-    void *function = loader_find(out->object, out->regions[i].symbol);
-    memcpy(&out->functions[i], &function, sizeof function); // a function pointer, by POSIX
-    if (!function)
-      status = error_set(error, VYRE_ERROR_BACKEND,
-                         "a compiled object has no `%s`. Fix: run `vyre cache clear`",
-                         out->regions[i].symbol);
-  }
+  vyre_status status = out->functions ? load_objects(code, out, error) : error_out_of_memory(error);
+  if (status == VYRE_OK) status = find_functions(out, error);
   if (status != VYRE_OK) cpu_kernels_fini(out);
   return status;
 }
@@ -79,16 +97,19 @@ static vyre_status load(cpu_code *code, cpu_kernels *out, vyre_error *error) {
 // ---- cache entries ------------------------------------------------------------------------------
 
 typedef struct stored_header {
-  uint32_t region_count, remark_bytes;
+  uint32_t region_count, remark_bytes, part_count, unused;
   uint64_t object_bytes;
 } stored_header;
 
 static void store(const cache_key *key, const cpu_code *code) {
-  stored_header h = {code->region_count, code->remarks ? (uint32_t)strlen(code->remarks) + 1 : 0,
-                     code->object_size};
+  stored_header h = {.region_count = code->region_count,
+                     .remark_bytes = code->remarks ? (uint32_t)strlen(code->remarks) + 1 : 0,
+                     .part_count = code->part_count,
+                     .object_bytes = code->object_size};
   strbuf all = {0};
   strbuf_add(&all, (const char *)&h, sizeof h);
   strbuf_add(&all, (const char *)code->regions, h.region_count * sizeof *code->regions);
+  strbuf_add(&all, (const char *)code->part_bytes, h.part_count * sizeof *code->part_bytes);
   strbuf_add(&all, code->remarks ? code->remarks : "", h.remark_bytes);
   strbuf_add(&all, code->object, code->object_size);
   if (!all.failed) cache_store(key, all.at, all.size);
@@ -100,29 +121,46 @@ static void *copy_bytes(const void *from, size_t size) {
   return to ? memcpy(to, from, size) : NULL;
 }
 
+// That each region is in a part that there is, and that the parts are all of the objects.
+static bool is_whole(const cpu_code *code) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < code->part_count; i++) {
+    if (code->part_bytes[i] > code->object_size - bytes) return false;
+    bytes += code->part_bytes[i];
+  }
+  bool ok = bytes == code->object_size;
+  for (uint32_t i = 0; ok && i < code->region_count; i++) {
+    cpu_region_code *r = &code->regions[i];
+    r->symbol[sizeof r->symbol - 1] = 0;
+    ok = r->width && r->rows && r->lanes < 3 && r->part < code->part_count;
+  }
+  return ok;
+}
+
 // The checksum says that the bytes are ours; the sizes are checked all the same.
 static bool unpack(const char *data, size_t size, uint32_t region_count, cpu_code *code) {
   stored_header h;
   if (size < sizeof h) return false;
   memcpy(&h, data, sizeof h);
   size_t regions = h.region_count * sizeof(cpu_region_code);
-  if (h.region_count != region_count || size - sizeof h < regions ||
-      size - sizeof h - regions < h.remark_bytes ||
-      size - sizeof h - regions - h.remark_bytes != h.object_bytes)
+  size_t parts = h.part_count * sizeof(uint64_t), rest = size - sizeof h;
+  if (h.region_count != region_count || rest < regions || rest - regions < parts ||
+      rest - regions - parts < h.remark_bytes ||
+      rest - regions - parts - h.remark_bytes != h.object_bytes)
     return false;
   const char *at = data + sizeof h;
   code->region_count = h.region_count;
+  code->part_count = h.part_count;
   code->regions = copy_bytes(at, regions);
-  code->remarks = h.remark_bytes ? copy_bytes(at + regions, h.remark_bytes) : NULL;
-  code->object = copy_bytes(at + regions + h.remark_bytes, h.object_bytes);
+  code->part_bytes = copy_bytes(at + regions, parts);
+  at += regions + parts;
+  code->remarks = h.remark_bytes ? copy_bytes(at, h.remark_bytes) : NULL;
+  code->object = copy_bytes(at + h.remark_bytes, h.object_bytes);
   code->object_size = h.object_bytes;
-  bool ok = code->regions && code->object && (!h.remark_bytes || code->remarks);
-  if (ok && code->remarks) code->remarks[h.remark_bytes - 1] = 0;
-  for (uint32_t i = 0; ok && i < region_count; i++) {
-    code->regions[i].symbol[sizeof code->regions[i].symbol - 1] = 0;
-    ok = code->regions[i].width && code->regions[i].rows && code->regions[i].lanes < 3;
-  }
-  return ok;
+  if (!code->regions || !code->part_bytes || !code->object || (h.remark_bytes && !code->remarks))
+    return false;
+  if (code->remarks) code->remarks[h.remark_bytes - 1] = 0;
+  return is_whole(code);
 }
 
 void cpu_cache_key(cache_key *key, const char *host, const vyre_program *p, const cpu_options *o) {

@@ -10,7 +10,8 @@
 #include "backend/cpu/loader.h"
 
 typedef struct cpu_kernels {
-  loaded_object *object;
+  loaded_object **objects;
+  uint32_t object_count;
   cpu_region_code *regions; // as the generator gave them, one per region
   cpu_kernel *functions;    // one per region
   uint32_t region_count;

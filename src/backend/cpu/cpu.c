@@ -92,9 +92,9 @@ static bool run_boxes(void *context, uint64_t first, uint64_t end) {
 }
 
 // A box is large enough that calling the kernel costs nothing, and small enough that every thread
-// gets several; the numbers are of the order that fills a first-level cache. Threads end at the same
-// time when boxes are short, whoever began late and whatever is uneven: of a few microseconds, where
-// it is known what an invocation takes.
+// gets several; the numbers are of the order that fills a first-level cache. Threads end at the
+// same time when boxes are short, whoever began late and whatever is uneven: of a few microseconds,
+// where it is known what an invocation takes.
 enum { BOX_X = 4096, BOX_INVOCATIONS = 16384, LEAST_BOXES = 4, MOST_BOXES = 32, BOX_NS = 4000 };
 
 static uint64_t boxes_wanted(uint32_t threads, uint64_t work_ns) {
@@ -396,6 +396,8 @@ static vyre_status make_state(vyre_program *program, const vyre_compile_options 
   cpu_options wanted = {.width = options->vector_width,
                         .tier = options->tier,
                         .stop = stop,
+                        .run = pool_run,
+                        .threads = s->threads,
                         .debug_lines = environment_get("VYRE_DEBUG_LINES") != NULL,
                         .source_name = program->source_name ? program->source_name : program->name};
   s->program = vyre_program_retain(program);

@@ -26,6 +26,7 @@
 // One module: the whole program.
 typedef struct unit {
   const vyre_program *p;
+  uint32_t first, end; // regions of it that are compiled here
   const cpu_options *options;
   const target *target;
   arena arena;

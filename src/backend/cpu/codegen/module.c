@@ -1,13 +1,56 @@
 // SPDX-License-Identifier: MIT
 //
-// A compile: one LLVM context, one module with a function per region, a short list of passes, one
-// object file.
+// A compile: a program of many regions is cut into parts, which threads compile side by side. A
+// part is one LLVM context, one module with a function per region, a short list of passes, one
+// object file. How a program is cut depends on nothing but the program.
 #include "backend/cpu/codegen/kernel.h"
 #include "backend/llvm/machine.h"
 #include "base/error.h"
 #include "lower/lower.h"
 
 #include <stdlib.h>
+
+// ---- parts --------------------------------------------------------------------------------------
+
+typedef struct part {
+  unit unit;
+  target machine;
+  uint64_t instructions; // of LLVM
+  uint32_t largest;      // of its functions
+  void *object;          // malloc'ed
+  size_t object_size;
+  vyre_status status;
+  vyre_error error;
+} part;
+
+typedef struct job {
+  const vyre_program *p;
+  cpu_options *options;
+  cpu_code *out;
+  part *parts;
+  uint32_t count;
+} job;
+
+// A part costs about half of what a small region does, and programs have at most so many of them.
+enum { REGIONS_QUICK = 8, REGIONS_FULL = 2, MOST_PARTS = 32 };
+
+static uint32_t regions_of_part(const job *j) {
+  if (j->options->want_llvm || j->options->want_asm) return j->p->region_count;
+  uint32_t least = j->options->tier == VYRE_TIER_QUICK ? REGIONS_QUICK : REGIONS_FULL;
+  uint32_t fair = (j->p->region_count + MOST_PARTS - 1) / MOST_PARTS;
+  return fair > least ? fair : least;
+}
+
+static bool cut(job *j) {
+  uint32_t each = regions_of_part(j), all = j->p->region_count;
+  j->count = (all + each - 1) / each;
+  j->parts = calloc(j->count, sizeof *j->parts);
+  for (uint32_t i = 0; j->parts && i < j->count; i++) {
+    uint32_t first = i * each, end = all - first < each ? all : first + each;
+    j->parts[i].unit = (unit){.p = j->p, .first = first, .end = end, .options = j->options};
+  }
+  return j->parts;
+}
 
 // ---- the unit -----------------------------------------------------------------------------------
 
@@ -36,11 +79,19 @@ static void unit_open(unit *u) {
   LLVMSetAlignment(u->zeros, 64);
 }
 
-static void unit_close(unit *u) {
+// All but its remarks.
+static void unit_release(unit *u) {
   if (u->module) LLVMDisposeModule(u->module);
   if (u->context) LLVMContextDispose(u->context);
+  u->module = NULL;
+  u->context = NULL;
   arena_free(&u->arena);
-  strbuf_fini(&u->remarks);
+}
+
+static void part_fini(part *t) {
+  unit_release(&t->unit);
+  strbuf_fini(&t->unit.remarks);
+  free(t->object);
 }
 
 // ---- passes and files ---------------------------------------------------------------------------
@@ -66,7 +117,7 @@ static const char scalar_passes[] =
     "instcombine<no-verify-fixpoint>,loop-unroll<O2>,simplifycfg)";
 
 static bool is_scalar_code(const unit *u, const cpu_region_code *regions) {
-  for (uint32_t i = 0; i < u->p->region_count; i++)
+  for (uint32_t i = u->first; i < u->end; i++)
     if (regions[i].width > 1) return false;
   return true;
 }
@@ -74,29 +125,27 @@ static bool is_scalar_code(const unit *u, const cpu_region_code *regions) {
 static const char *choose_passes(const unit *u, const cpu_region_code *regions) {
   if (u->options->tier == VYRE_TIER_QUICK) return quick_passes;
   if (is_scalar_code(u, regions)) return scalar_passes;
-  for (uint32_t i = 1; i < u->p->code_count; i++)
+  for (uint32_t i = u->p->regions[u->first].body.first; i < u->p->regions[u->end - 1].body.end; i++)
     if (op_is_atomic(u->p->code[i].op)) return atomic_passes;
   return full_passes;
 }
 
-static vyre_status emit_all(unit *u, cpu_code *out, vyre_error *error) {
+static vyre_status emit_files(part *t, cpu_code *out, vyre_error *error) {
+  unit *u = &t->unit;
   size_t size;
   void *text = NULL;
   if (u->options->want_llvm) {
     out->llvm = machine_print(u->module);
     if (!out->llvm) return error_out_of_memory(error);
   }
-  vyre_status status = VYRE_OK;
   LLVMTargetMachineRef machine = u->target->machine;
+  if (!u->options->want_llvm && !u->options->want_asm)
+    return machine_emit(machine, u->module, LLVMObjectFile, &t->object, &t->object_size, error);
+  vyre_status status = VYRE_OK;
   if (u->options->want_asm)
     status = machine_emit(machine, u->module, LLVMAssemblyFile, &text, &size, error);
   out->assembly = text;
-  if (status == VYRE_OK && !u->options->want_llvm && !u->options->want_asm)
-    status =
-        machine_emit(machine, u->module, LLVMObjectFile, &out->object, &out->object_size, error);
-  if (status != VYRE_OK) return status;
-  out->remarks = strbuf_take(&u->remarks, &size);
-  return out->remarks ? VYRE_OK : error_out_of_memory(error);
+  return status;
 }
 
 // ---- what is worth LLVM's time ------------------------------------------------------------------
@@ -108,27 +157,33 @@ static uint32_t count_instructions(llval function) {
   return count;
 }
 
+static void count_all(part *t) {
+  for (llval f = LLVMGetFirstFunction(t->unit.module); f; f = LLVMGetNextFunction(f)) {
+    uint32_t count = count_instructions(f);
+    t->instructions += count;
+    if (count > t->largest) t->largest = count;
+  }
+}
+
 // Measured: kernels of people have up to 1,000 instructions. The full tier takes about 40 us for
 // each of them, and from some thousands in a function the time grows with their square.
-static bool is_too_large(unit *u) {
+static bool is_too_large(const job *j) {
   enum { MOST_IN_FUNCTION = 10000, MOST_IN_ALL = 65536 };
   uint64_t all = 0;
   uint32_t largest = 0;
-  for (llval f = LLVMGetFirstFunction(u->module); f; f = LLVMGetNextFunction(f)) {
-    uint32_t count = count_instructions(f);
-    all += count;
-    if (count > largest) largest = count;
+  for (uint32_t i = 0; i < j->count; i++) {
+    all += j->parts[i].instructions;
+    if (j->parts[i].largest > largest) largest = j->parts[i].largest;
   }
   return largest > MOST_IN_FUNCTION || all > MOST_IN_ALL;
 }
 
 // The quick tier for what the full one would take too long for.
-static vyre_status choose_tier(unit *u, cpu_options *options, target *machine, vyre_error *error) {
-  if (options->tier == VYRE_TIER_QUICK || !is_too_large(u)) return VYRE_OK;
-  options->tier = VYRE_TIER_QUICK;
-  strbuf_printf(&u->remarks, "%s: compiled quickly: it is large\n", u->p->name);
-  target_close(machine);
-  return target_open(options, machine, error);
+static void choose_tier(job *j) {
+  if (j->options->tier == VYRE_TIER_QUICK || !is_too_large(j)) return;
+  j->options->tier = VYRE_TIER_QUICK;
+  strbuf_printf(&j->parts[j->count - 1].unit.remarks, "%s: compiled quickly: it is large\n",
+                j->p->name);
 }
 
 // ---- the call -----------------------------------------------------------------------------------
@@ -143,28 +198,91 @@ static vyre_status check_stop(const unit *u, vyre_error *error) {
 
 static vyre_status emit_regions(unit *u, cpu_code *out, vyre_error *error) {
   vyre_status status = check_stop(u, error);
-  for (uint32_t i = 0; i < u->p->region_count && status == VYRE_OK; i++) {
+  for (uint32_t i = u->first; i < u->end && status == VYRE_OK; i++) {
     if (!kernel_emit(u, i, &out->regions[i])) return error_out_of_memory(error);
     status = check_stop(u, error);
   }
   return status;
 }
 
-static vyre_status build(unit *u, cpu_options *options, target *machine, cpu_code *out,
-                         vyre_error *error) {
+// From regions to instructions of LLVM.
+static vyre_status begin(job *j, part *t) {
+  unit *u = &t->unit;
+  vyre_status status = target_open(j->options, &t->machine, &t->error);
+  if (status != VYRE_OK) return status;
+  u->target = &t->machine;
   unit_open(u);
   strbuf_puts(&u->remarks, "");
   debug_open(u);
-  vyre_status status = emit_regions(u, out, error);
-  if (status != VYRE_OK) return status;
-  debug_close(u);
-  status = machine_check(u->module, u->p->name, error);
-  if (status == VYRE_OK) status = choose_tier(u, options, machine, error);
-  if (status == VYRE_OK)
-    status = machine_run(u->target->machine, u->module, choose_passes(u, out->regions), error);
-  if (status == VYRE_OK) status = check_stop(u, error);
-  if (status == VYRE_OK) status = emit_all(u, out, error);
+  status = emit_regions(u, j->out, &t->error);
+  if (status == VYRE_OK) {
+    debug_close(u);
+    status = machine_check(u->module, u->p->name, &t->error);
+  }
+  if (status == VYRE_OK) count_all(t);
+  target_close(&t->machine);
   return status;
+}
+
+// From there to an object. The tier may be another one by now.
+static vyre_status finish(job *j, part *t) {
+  unit *u = &t->unit;
+  vyre_status status = target_open(j->options, &t->machine, &t->error);
+  if (status != VYRE_OK) return status;
+  const char *passes = choose_passes(u, j->out->regions);
+  status = machine_run(t->machine.machine, u->module, passes, &t->error);
+  if (status == VYRE_OK) status = check_stop(u, &t->error);
+  if (status == VYRE_OK) status = emit_files(t, j->out, &t->error);
+  target_close(&t->machine);
+  unit_release(u);
+  return status;
+}
+
+static bool begin_parts(void *context, uint64_t first, uint64_t end) {
+  job *j = context;
+  for (uint64_t i = first; i < end; i++) j->parts[i].status = begin(j, &j->parts[i]);
+  return true;
+}
+
+static bool finish_parts(void *context, uint64_t first, uint64_t end) {
+  job *j = context;
+  for (uint64_t i = first; i < end; i++) j->parts[i].status = finish(j, &j->parts[i]);
+  return true;
+}
+
+static vyre_status run_parts(job *j, pool_work work, vyre_error *error) {
+  if (j->options->run && j->options->threads > 1)
+    (void)j->options->run(j->options->threads, j->count, 1, work, j);
+  else
+    (void)work(j, 0, j->count);
+  for (uint32_t i = 0; i < j->count; i++) {
+    if (j->parts[i].status == VYRE_OK) continue;
+    if (error) *error = j->parts[i].error;
+    return j->parts[i].status;
+  }
+  return VYRE_OK;
+}
+
+// What the parts have made, one behind the other.
+static vyre_status join(const job *j, cpu_code *out, vyre_error *error) {
+  strbuf objects = {0}, remarks = {0};
+  out->part_bytes = calloc(j->count, sizeof *out->part_bytes);
+  if (!out->part_bytes) return error_out_of_memory(error);
+  out->part_count = j->count;
+  strbuf_puts(&objects, "");
+  strbuf_puts(&remarks, "");
+  for (uint32_t i = 0; i < j->count; i++) {
+    const part *t = &j->parts[i];
+    for (uint32_t r = t->unit.first; r < t->unit.end; r++) out->regions[r].part = i;
+    out->part_bytes[i] = t->object_size;
+    if (t->object_size) strbuf_add(&objects, t->object, t->object_size);
+    strbuf_add(&remarks, t->unit.remarks.at, t->unit.remarks.size);
+    remarks.failed |= t->unit.remarks.failed;
+  }
+  size_t size;
+  out->object = strbuf_take(&objects, &out->object_size);
+  out->remarks = strbuf_take(&remarks, &size);
+  return out->object && out->remarks ? VYRE_OK : error_out_of_memory(error);
 }
 
 static uint32_t largest_region(const vyre_program *p) {
@@ -220,15 +338,19 @@ static const lower_target cpu_target = {
     .parts_at_barriers = true,
 };
 
-static vyre_status compile_lowered(const vyre_program *program, cpu_options *options,
-                                   target *machine, cpu_code *out, vyre_error *error) {
+static vyre_status compile_lowered(const vyre_program *program, cpu_options *options, cpu_code *out,
+                                   vyre_error *error) {
   vyre_status status = check_size(program, error);
   if (status != VYRE_OK) return status;
+  job j = {.p = program, .options = options, .out = out};
   out->regions = calloc(program->region_count, sizeof *out->regions);
-  if (!out->regions) return error_out_of_memory(error);
-  unit u = {.p = program, .options = options, .target = machine};
-  status = build(&u, options, machine, out, error);
-  unit_close(&u);
+  if (!out->regions || !cut(&j)) return error_out_of_memory(error);
+  status = run_parts(&j, begin_parts, error);
+  if (status == VYRE_OK) choose_tier(&j);
+  if (status == VYRE_OK) status = run_parts(&j, finish_parts, error);
+  if (status == VYRE_OK) status = join(&j, out, error);
+  for (uint32_t i = 0; i < j.count; i++) part_fini(&j.parts[i]);
+  free(j.parts);
   return status;
 }
 
@@ -239,11 +361,11 @@ static vyre_status lower_and_compile(const vyre_program *program, cpu_options *o
   if (status != VYRE_OK) return status;
   lower_target wanted = cpu_target;
   wanted.converts_f16 = machine.converts_f16;
+  target_close(&machine);
   vyre_program *lowered;
   status = lower_program(program, &wanted, &lowered, error);
-  if (status == VYRE_OK) status = compile_lowered(lowered, options, &machine, out, error);
+  if (status == VYRE_OK) status = compile_lowered(lowered, options, out, error);
   vyre_program_release(lowered);
-  target_close(&machine);
   return status;
 }
 
@@ -259,6 +381,7 @@ static vyre_status compile(const vyre_program *program, const cpu_options *wante
   vyre_status status = lower_and_compile(program, &options, out, error);
   if (status != VYRE_OK) {
     free(out->object);
+    free(out->part_bytes);
     free(out->regions);
     free(out->remarks);
     free(out->llvm);
