@@ -713,6 +713,29 @@ VYRE_API vyre_status vyre_cluster_new(int32_t communicator, const vyre_runtime_o
 VYRE_API uint32_t vyre_cluster_rank(const vyre_runtime *runtime); /* 0 for any other runtime */
 VYRE_API uint32_t vyre_cluster_size(const vyre_runtime *runtime); /* 1 for any other runtime */
 
+/* What buffers hold, in files of a folder, to go on from later (docs/CLUSTER.md). In a cluster these
+ * are collective calls: each rank writes its part, and any number of ranks, or a runtime of one
+ * process, can load it. The folder holds the checkpoint before or this one, also when a rank is
+ * killed or a disk is full; it is made where it is not there, and is for one checkpoint. */
+typedef struct vyre_checkpoint_buffer {
+  const char *name; /* by which it is found again; UTF-8, at most 255 bytes */
+  vyre_buffer *buffer;
+} vyre_checkpoint_buffer;
+/* `label` says what it belongs to, such as a program and its parameters, and has to be the same when
+ * it is loaded; NULL is "". `step` is the caller's. */
+VYRE_API vyre_status vyre_checkpoint_save(vyre_runtime *runtime, const char *folder,
+                                          const char *label, uint64_t step,
+                                          const vyre_checkpoint_buffer *buffers, uint32_t count,
+                                          vyre_error *error);
+/* The same buffers by name and size, in any order. All is checked before a buffer is changed: what is
+ * missing, cut off, changed or of something else is an error, and the buffers are as they were. Where
+ * files change while they are read, that is an error too, and what the buffers hold is unspecified.
+ * `step` may be NULL. */
+VYRE_API vyre_status vyre_checkpoint_load(vyre_runtime *runtime, const char *folder,
+                                          const char *label, uint64_t *step,
+                                          const vyre_checkpoint_buffer *buffers, uint32_t count,
+                                          vyre_error *error);
+
 /* What was decided for this kernel and why, for people. Freed with vyre_free. */
 VYRE_API vyre_status vyre_kernel_explain(vyre_kernel *kernel, char **out, vyre_error *error);
 

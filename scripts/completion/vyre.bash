@@ -39,7 +39,7 @@ _vyre() {
   tune) options="--backend --again --rounds --grid --language --dry-run --tunable --where --space --workgroup --strategy --evaluations --seconds --seed --results --report --replay --prior --seeds" ;;
   profile) options="--yes --machine --reader" ;;
   lsp) options="--stdio" ;;
-  run) options="--print --out --grid --workgroup --backend --repeat --explain --alone --check --timeout --fuel --threads --language" ;;
+  run) options="--print --out --grid --workgroup --backend --repeat --steps --swap --checkpoint --every --resume --explain --alone --check --timeout --fuel --threads --language" ;;
   report) options="--output --no-measure" ;;
   bench) options="--grid --backend --rounds --save --compare --language" ;;
   *) options="" ;;

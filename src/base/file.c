@@ -102,6 +102,38 @@ vyre_status file_read_own(const char *path, size_t max_bytes, char **out, size_t
   return status;
 }
 
+vyre_status file_open_regular(const char *path, int *fd, uint64_t *size, vyre_error *error) {
+  struct stat info;
+  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (*fd < 0) return io_error(error, "open", path, errno);
+  vyre_status status = VYRE_OK;
+  if (fstat(*fd, &info) < 0)
+    status = io_error(error, "look at", path, errno);
+  else if (!S_ISREG(info.st_mode))
+    status = error_set(error, VYRE_ERROR_IO,
+                       "`%s` is a folder, a pipe or a device. Fix: name a file", path);
+  if (status == VYRE_OK)
+    *size = (uint64_t)info.st_size;
+  else
+    close(*fd);
+  return status;
+}
+
+vyre_status file_read_at(int fd, const char *path, uint64_t offset, void *to, size_t size,
+                         vyre_error *error) {
+  for (size_t done = 0; done < size;) {
+    ssize_t got = pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return io_error(error, "read", path, errno);
+    if (!got)
+      return error_set(error, VYRE_ERROR_IO,
+                       "`%s` ends before byte %llu. Fix: write it again; it was cut short", path,
+                       (unsigned long long)(offset + size));
+    done += (size_t)got;
+  }
+  return VYRE_OK;
+}
+
 vyre_status file_make_parents(const char *path, vyre_error *error) {
   char *copy = strdup(path);
   if (!copy) return error_out_of_memory(error);
@@ -131,6 +163,13 @@ static int write_all(int fd, const char *data, size_t size) {
     }
   }
   size_limit_release(&held);
+  return reason;
+}
+
+static int write_pieces(int fd, const file_piece *pieces, size_t count) {
+  int reason = 0;
+  for (size_t i = 0; i < count && !reason; i++)
+    reason = write_all(fd, pieces[i].data, pieces[i].size);
   return reason;
 }
 
@@ -210,9 +249,9 @@ static int name_replacement(replacement *r) {
 }
 
 // Writes the content and gives the file the name of the real one. Returns errno.
-static int finish_replacement(replacement *r, const char *path, mode_t mode, const void *data,
-                              size_t size) {
-  int reason = write_all(r->fd, data, size);
+static int finish_replacement(replacement *r, const char *path, mode_t mode,
+                              const file_piece *pieces, size_t count) {
+  int reason = write_pieces(r->fd, pieces, count);
   if (!reason && fchmod(r->fd, mode) < 0) reason = errno;
   if (!reason && fsync(r->fd) < 0) reason = errno;
   if (!reason && !r->is_named) {
@@ -227,26 +266,26 @@ static int finish_replacement(replacement *r, const char *path, mode_t mode, con
 }
 
 // Fills a new file beside `path` and gives it that name; 0 or the system's reason.
-static int replace_by_rename(const char *path, temporary_name kind, mode_t mode, const void *data,
-                             size_t size) {
+static int replace_by_rename(const char *path, temporary_name kind, mode_t mode,
+                             const file_piece *pieces, size_t count) {
   strbuf name = {0};
   strbuf_printf(&name, "%s%s", path, kind == NAME_UNIQUE ? ".XXXXXX" : ".tmp");
   replacement r = {.name = strbuf_take(&name, NULL)};
   if (!r.name) return ENOMEM;
   int reason = open_replacement(&r, kind);
-  if (!reason) reason = finish_replacement(&r, path, mode, data, size);
+  if (!reason) reason = finish_replacement(&r, path, mode, pieces, count);
   free(r.name);
   return reason;
 }
 
 // A link keeps pointing to its file, and the file keeps its permissions.
-static vyre_status replace(const char *path, temporary_name kind, const void *data, size_t size,
-                           vyre_error *error) {
+static vyre_status replace(const char *path, temporary_name kind, const file_piece *pieces,
+                           size_t count, vyre_error *error) {
   struct stat info;
   bool exists = stat(path, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
   char *target = exists ? realpath(path, NULL) : NULL;
   int reason = replace_by_rename(target ? target : path, kind, exists ? info.st_mode & 07777 : 0644,
-                                 data, size);
+                                 pieces, count);
   free(target);
   if (reason == ENOMEM) return error_out_of_memory(error);
   return reason ? io_error(error, "write", path, reason) : VYRE_OK;
@@ -256,14 +295,19 @@ vyre_status file_replace(const char *path, const void *data, size_t size, vyre_e
   struct stat info;
   bool is_special = !stat(path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
   return is_special ? write_special(path, data, size, error)
-                    : replace(path, NAME_UNIQUE, data, size, error);
+                    : replace(path, NAME_UNIQUE, &(file_piece){data, size}, 1, error);
+}
+
+vyre_status file_replace_pieces(const char *path, const file_piece *pieces, size_t count,
+                                vyre_error *error) {
+  return replace(path, NAME_UNIQUE, pieces, count, error);
 }
 
 vyre_status file_replace_own(const char *path, const void *data, size_t size, vyre_error *error) {
-  return replace(path, NAME_UNIQUE, data, size, error);
+  return replace(path, NAME_UNIQUE, &(file_piece){data, size}, 1, error);
 }
 
 vyre_status file_replace_exclusive(const char *path, const void *data, size_t size,
                                    vyre_error *error) {
-  return replace(path, NAME_FIXED, data, size, error);
+  return replace(path, NAME_FIXED, &(file_piece){data, size}, 1, error);
 }

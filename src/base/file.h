@@ -16,9 +16,22 @@ vyre_status file_read_own(const char *path, size_t max_bytes, char **out, size_t
                           vyre_error *error);
 // Whether it is such a file, or none, for those who open it in another way.
 vyre_status file_check_own(const char *path, vyre_error *error);
+// Opens a regular file to be read, and says how long it is. Never waits for a pipe. The caller
+// closes it.
+vyre_status file_open_regular(const char *path, int *fd, uint64_t *size, vyre_error *error);
+// All of `size` bytes; an error where the file ends before. `path` is for messages.
+vyre_status file_read_at(int fd, const char *path, uint64_t offset, void *to, size_t size,
+                         vyre_error *error);
 // After this call the file holds either its old content or all of `data`, whatever happens. Devices
 // and pipes are written to.
 vyre_status file_replace(const char *path, const void *data, size_t size, vyre_error *error);
+// The same for content that lies in pieces; whatever is in its place is replaced.
+typedef struct file_piece {
+  const void *data;
+  size_t size;
+} file_piece;
+vyre_status file_replace_pieces(const char *path, const file_piece *pieces, size_t count,
+                                vyre_error *error);
 // The same for a file that vyre itself keeps: whatever is in its place is replaced.
 vyre_status file_replace_own(const char *path, const void *data, size_t size, vyre_error *error);
 // The same for a caller that holds a lock on the file: the temporary file is always `path`.tmp, so

@@ -36,7 +36,8 @@ typedef struct options {
   uint64_t grid[3], workgroup[3];
   uint32_t grid_count;
   uint64_t repeat, timeout_ns, fuel, threads;
-  uint64_t begin_ns;    // of the command; the time limit counts from here
+  uint64_t begin_ns; // of the command; the time limit counts from here
+  run_steps steps;
   bool explain;         // say what the runtime decided
   bool check;           // watch the run
   bool alone;           // whatever a launcher says
@@ -61,6 +62,11 @@ static const args_option run_options[] = {
     {'o', "out", "NAME=FILE"},
     {'p', "print", "NAME or NAME:COUNT"},
     {'R', "repeat", "a number of runs"},
+    {'S', "steps", "a number of steps"},
+    {'X', "swap", "two buffers such as a,b"},
+    {'C', "checkpoint", "a folder"},
+    {'E', "every", "a number of steps"},
+    {'U', "resume", NULL},
     {'T', "timeout", "seconds"},
     {'F', "fuel", "a number of operations"},
     {'t', "threads", "a number of threads"},
@@ -102,6 +108,33 @@ static bool read_print(const args *a, output *out) {
   return false;
 }
 
+static bool read_swap(const args *a, options *o) {
+  char *comma = strchr(a->value, ',');
+  if (comma && comma > a->value && comma[1]) {
+    *comma = 0;
+    return vec_push(&o->steps.swaps, (run_swap){a->value, comma + 1});
+  }
+  cli_usage(a->cli, "--swap wants two buffers, not `%s`. Fix: write it like `--swap a,b`",
+            a->value);
+  return false;
+}
+
+// What only makes sense together.
+static bool check_steps(const cli *c, const options *o) {
+  const run_steps *s = &o->steps;
+  const char *wrong = NULL;
+  if (!s->count && (s->swaps.count || s->folder || s->every || s->resumes))
+    wrong = "--swap, --checkpoint, --every and --resume are for --steps";
+  else if (!s->folder && (s->every || s->resumes))
+    wrong = "--every and --resume are for --checkpoint";
+  else if (s->count && (o->repeat > 1 || o->check || o->fuel))
+    wrong = "--steps goes without --repeat, --check and --fuel";
+  if (!wrong) return true;
+  cli_usage(c, "%s. Fix: write it like `--steps 1000 --swap a,b --checkpoint saved --every 100`",
+            wrong);
+  return false;
+}
+
 static bool read_grid(const args *a, options *o) {
   o->grid_count = 1;
   for (const char *p = a->value; *p; p++) o->grid_count += *p == ',';
@@ -123,7 +156,12 @@ static bool read_option(const args *a, int letter, options *o) {
   case 'e': o->explain = true; return true;
   case 'c': o->check = true; return true;
   case 'A': o->alone = true; return true;
-  case 'R': return args_count(a, "--repeat", 1000000, &o->repeat);
+  case 'R': return args_count(a, "--repeat", RUN_TIMES, &o->repeat);
+  case 'S': return args_count(a, "--steps", 100000000, &o->steps.count);
+  case 'X': return read_swap(a, o);
+  case 'C': o->steps.folder = a->value; return true;
+  case 'E': return args_count(a, "--every", 100000000, &o->steps.every);
+  case 'U': o->steps.resumes = true; return true;
   case 't': return args_count(a, "--threads", 65536, &o->threads);
   case ARGS_BUILD: source_add_option(&o->source, a->value); return true;
   default:
@@ -160,6 +198,7 @@ static bool read_options(const cli *c, int argc, char **argv, options *o) {
               o->ranks);
     return false;
   }
+  if (!check_steps(c, o)) return false;
   if (o->file) {
     if (load_language(o->file, &o->source).has_launch) take_launch(o);
     return true;
@@ -252,13 +291,16 @@ static vyre_status run_kernel(vyre_program *program, const bindings *b, const op
   return vyre_kernel_explain(kernel, &r->explained, error);
 }
 
-static vyre_status run_ranks(vyre_program *program, const bindings *b, const options *o, result *r,
+static vyre_status run_ranks(vyre_program *program, const bindings *b, options *o, result *r,
                              vyre_error *error) {
   run_cluster cluster = {.backend = o->backend,
                          .repeat = o->repeat,
                          .timeout_ns = time_left(o),
                          .threads = (uint32_t)o->threads,
                          .explain = o->explain && !o->rank,
+                         .is_alone = o->ranks == 1,
+                         .steps = &o->steps,
+                         .notice = o->rank ? NULL : print_notice,
                          .wall_ns = r->wall_ns,
                          .report = &r->report};
   vyre_dispatch_args args = {
@@ -283,14 +325,15 @@ static vyre_status run_ranks(vyre_program *program, const bindings *b, const opt
   return status;
 }
 
-static vyre_status run_bound(vyre_program *program, const bindings *b, const options *o, result *r,
+static vyre_status run_bound(vyre_program *program, const bindings *b, options *o, result *r,
                              vyre_error *error) {
   uint32_t regions = vyre_program_region_count(program);
   r->report.regions = calloc(regions + 1, sizeof *r->report.regions);
   r->report.region_capacity = regions;
-  r->wall_ns = calloc(o->repeat, sizeof *r->wall_ns);
+  uint64_t times = o->steps.count ? o->steps.count : o->repeat;
+  r->wall_ns = calloc((times < RUN_TIMES ? times : RUN_TIMES) + 1, sizeof *r->wall_ns);
   if (!r->report.regions || !r->wall_ns) return error_out_of_memory(error);
-  if (o->ranks > 1) return run_ranks(program, b, o, r, error);
+  if (o->ranks > 1 || o->steps.count) return run_ranks(program, b, o, r, error);
   if (!o->check) return run_kernel(program, b, o, r, error);
   r->backend = o->backend ? o->backend : backend_oracle()->id;
   return dispatch_all(NULL, b, o, r, error);
@@ -477,7 +520,7 @@ static int give_failure(const cli *c, run_check *check, const char *backend, vyr
 }
 
 // The exit code; *is_late: the time limit passed.
-static int run_program(const cli *c, const options *o, const loaded *l, bool *is_late) {
+static int run_program(const cli *c, options *o, const loaded *l, bool *is_late) {
   vyre_error error;
   bindings b;
   vyre_program *program = l->program;
@@ -490,6 +533,7 @@ static int run_program(const cli *c, const options *o, const loaded *l, bool *is
   // A name that does not exist is found before the work, not after it.
   for (size_t i = 0; i < o->outputs.count && status == VYRE_OK; i++)
     if (!bind_find(&b, o->outputs.at[i].name, &error)) status = error.status;
+  if (status == VYRE_OK) status = run_steps_check(&o->steps, &b, &error);
   if (status == VYRE_OK) status = run_bound(program, &b, o, &r, &error);
   if (status == VYRE_OK && !o->rank) status = give_results(c, program, &b, o, &r, &error);
   *is_late = status == VYRE_ERROR_TIMEOUT;
@@ -514,6 +558,7 @@ static int run(cli *c, int argc, char **argv) {
   source_words_free(&o.source);
   vec_free(&o.words);
   vec_free(&o.outputs);
+  vec_free(&o.steps.swaps);
   if (!is_late) return code;
   // A compiler that was given up is not waited for.
   fflush(NULL);
@@ -555,6 +600,11 @@ const command run_command = {
     "  -DNAME=VALUE -Idir -cl-... options of OpenCL C; -D also gives a tunable its value\n"
     "  -b, --backend ID           where to run, whatever was decided; `vyre devices` lists them\n"
     "      --repeat N             run N times on the same input, report the best time\n"
+    "      --steps N              N runs, each on what the one before left\n"
+    "      --swap A,B             buffers that change places between them\n"
+    "      --checkpoint FOLDER    keep there what the last step left\n"
+    "      --every N              and what every N steps left\n"
+    "      --resume               go on from there, on any number of ranks\n"
     "  -e, --explain              say what the runtime decided and why, with variants that have\n"
     "                             arguments as constants; worth it with --repeat\n"
     "      --alone                run alone, also where mpirun or srun started several: otherwise\n"
@@ -577,5 +627,6 @@ const command run_command = {
     "  vyre run saxpy.vyre a=2 x=rand:100000 y=ones:100000 --repeat 100 --explain\n"
     "  vyre run dot.vyre x=rand:1024 y=rand:1024:7 partial=zeros:4 --repeat 10\n"
     "  vyre run dot.vyre x=rand:1024 y=rand:1024 partial=zeros:3 --check\n"
-    "  mpirun -n 4 vyre run heat.vyre a=@a.npy b=zeros --out b=b.npy\n",
+    "  mpirun -n 4 vyre run heat.vyre a=@a.npy b=zeros --out b=b.npy\n"
+    "  vyre run heat.vyre a=@a.npy b=zeros --steps 99 --swap a,b --checkpoint saved\n",
     run};

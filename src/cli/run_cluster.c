@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/run_cluster.h"
 
+#include "base/clock.h"
 #include "base/environment.h"
 #include "base/error.h"
+#include "runtime/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +90,26 @@ static vyre_status fill_rows(const vyre_program *p, const bindings *b, vyre_repo
   return status;
 }
 
+static vyre_status dispatch_steps(vyre_kernel *kernel, const bindings *b, vyre_buffer **handles,
+                                  const vyre_dispatch_args *args, run_cluster *r,
+                                  vyre_error *error) {
+  run_steps *s = r->steps;
+  vyre_dispatch_args own = *args;
+  uint64_t begin_ns = clock_now_ns();
+  vyre_status status = give_inputs(r, b, handles, true, error);
+  if (status == VYRE_OK && s->resumes) status = run_steps_resume(s, r->runtime, b, handles, error);
+  for (uint64_t n = s->first; n < s->count && status == VYRE_OK; n++) {
+    if (n) run_steps_swap(s, b, handles);
+    uint64_t spent = clock_now_ns() - begin_ns; // the limit is that of all steps
+    if (own.timeout_ns) own.timeout_ns = args->timeout_ns > spent ? args->timeout_ns - spent : 1;
+    status = vyre_kernel_dispatch(kernel, &own, r->report, error);
+    if (status != VYRE_OK) return status;
+    if (r->count < RUN_TIMES) r->wall_ns[r->count++] = r->report->wall_ns;
+    status = run_steps_save(s, r->runtime, b, handles, n + 1, error);
+  }
+  return status;
+}
+
 static vyre_status dispatch_all(vyre_kernel *kernel, const bindings *b, vyre_buffer **handles,
                                 const vyre_dispatch_args *args, run_cluster *r, vyre_error *error) {
   vyre_dispatch_args own = *args;
@@ -96,6 +118,7 @@ static vyre_status dispatch_all(vyre_kernel *kernel, const bindings *b, vyre_buf
   own.handles = handles;
   own.threads = r->threads;
   own.timeout_ns = r->timeout_ns;
+  if (r->steps->count) return dispatch_steps(kernel, b, handles, &own, r, error);
   for (uint64_t n = 0; n < r->repeat && status == VYRE_OK; n++) {
     status = give_inputs(r, b, handles, n == 0, error);
     if (status == VYRE_OK) status = vyre_kernel_dispatch(kernel, &own, r->report, error);
@@ -106,20 +129,25 @@ static vyre_status dispatch_all(vyre_kernel *kernel, const bindings *b, vyre_buf
 
 vyre_status run_on_cluster(vyre_program *program, const bindings *b, const vyre_dispatch_args *args,
                            run_cluster *r, vyre_error *error) {
-  vyre_runtime_options options = {.backend = r->backend};
+  vyre_runtime_options options = {
+      .backend = r->backend, .specialise = r->explain, .notice = r->notice};
   vyre_kernel *kernel = NULL;
   vyre_buffer **handles = calloc(b->span_count + 1u, sizeof(vyre_buffer *));
   vyre_status status = handles ? VYRE_OK : error_out_of_memory(error);
   if (status == VYRE_OK)
-    status = vyre_cluster_new(VYRE_CLUSTER_WORLD, &options, &r->runtime, error);
+    status = r->is_alone ? vyre_runtime_new(&options, &r->runtime, error)
+                         : vyre_cluster_new(VYRE_CLUSTER_WORLD, &options, &r->runtime, error);
   if (status == VYRE_OK) status = vyre_runtime_load(r->runtime, program, &kernel, error);
   for (uint32_t k = 0; k < b->span_count && status == VYRE_OK; k++)
     status = vyre_buffer_new(r->runtime, b->spans[k].size_bytes, &handles[k], error);
   if (status == VYRE_OK) status = dispatch_all(kernel, b, handles, args, r, error);
   if (status == VYRE_OK) status = take_results(r, b, handles, error);
-  if (status == VYRE_OK) status = fill_rows(program, b, r->report, error);
+  if (status == VYRE_OK && !r->is_alone) status = fill_rows(program, b, r->report, error);
+  if (status == VYRE_OK && r->explain) vyre_runtime_settle(r->runtime);
   if (status == VYRE_OK && r->explain) status = vyre_kernel_explain(kernel, &r->explained, error);
-  if (status == VYRE_OK)
+  if (status == VYRE_OK && r->is_alone)
+    snprintf(r->where, sizeof r->where, "%s", kernel_backend(kernel));
+  else if (status == VYRE_OK)
     snprintf(r->where, sizeof r->where, "%u ranks", vyre_cluster_size(r->runtime));
   free(handles);
   return status;

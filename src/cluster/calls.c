@@ -116,6 +116,12 @@ static void say_call(const call_record *r, const vyre_program *p, char *out, siz
   case CALL_DISPATCH:
     format_text(out, size, "%sdispatches `%.60s`", cannot, p ? p->name : "a kernel that is gone");
     return;
+  case CALL_SAVE:
+    format_text(out, size, "%ssaves a checkpoint of step %" PRIu64, cannot, fact);
+    return;
+  case CALL_LOAD_CHECKPOINT:
+    format_text(out, size, "%sloads checkpoint %08x", cannot, (unsigned)(fact & UINT32_MAX));
+    return;
   case CALL_END: format_text(out, size, "ends its runtime"); return;
   }
   format_text(out, size, "made no call");

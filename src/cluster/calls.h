@@ -21,6 +21,8 @@ typedef enum call_kind {
   CALL_WRITE,
   CALL_READ,
   CALL_DISPATCH,
+  CALL_SAVE,
+  CALL_LOAD_CHECKPOINT,
   CALL_END
 } call_kind;
 

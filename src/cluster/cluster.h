@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "cluster/transport.h"
 
+typedef struct checkpoint checkpoint;
 typedef struct cluster cluster;
 typedef struct cluster_kernel cluster_kernel;
 
@@ -55,5 +56,8 @@ vyre_status cluster_write(cluster *c, vyre_buffer *b, size_t offset, const void 
                           size_t size_bytes, vyre_error *error);
 vyre_status cluster_read(cluster *c, vyre_buffer *b, size_t offset, void *data, size_t size_bytes,
                          vyre_error *error);
+// What is borrowed of the checkpoint, and the step where it is saved, is filled in.
+vyre_status cluster_save(cluster *c, checkpoint *k, vyre_error *error);
+vyre_status cluster_load(cluster *c, checkpoint *k, vyre_error *error);
 
 #endif

@@ -3,7 +3,7 @@
 #
 # Random programs on ranks have the bits of one process; what parts do is in their footprints; and
 # ranks that mpirun starts write one file with the bits of one process, say how they shared the work,
-# and end together when one of them is killed, without a file.
+# go on from checkpoints of others, and end together when one of them is killed, without a file.
 set -euo pipefail
 vyre=$VYRE_BUILD/vyre
 fail() { echo "$1" && exit 1; }
@@ -52,6 +52,61 @@ OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 timeout 60 \
 "$vyre" run "$saxpy" a=2 x=rand:99 y=rand:99 --out y=one.npy >/dev/null
 cmp many.npy one.npy || fail "a rank that is alone gives other bits"
 grep -q 'the launcher started 4 ranks, but MPI sees 1' err || fail "$(cat err)"
+
+# Steps and checkpoints: other numbers of ranks, and one process, go on with the bits of one run.
+cat >waves.vyre <<'END'
+program waves(rate: f32)
+buffer now: f32[30011] read
+buffer next: f32[30011] readwrite
+region step grid(30011) {
+  let i = global_id.x
+  next[i] = now[i] + rate * (now[i - 1] + now[i + 1] - 2.0 * next[i])
+}
+END
+words=(waves.vyre rate=0.2 now=rand next=rand:30011:7 --swap now,next)
+"$vyre" run "${words[@]}" --steps 9 --out next=one.npy >/dev/null
+ranks 4 "${words[@]}" --steps 5 --checkpoint saved --every 2 >out || fail "$(cat out err)"
+[ "$(ls saved | wc -l)" = 5 ] || fail "$(ls saved)"
+cp -r saved first
+ranks 3 "${words[@]}" --steps 7 --checkpoint saved --resume >out || fail "$(cat out err)"
+"$vyre" run "${words[@]}" --steps 8 --checkpoint saved --resume >out || fail "$(cat out)"
+ranks 2 "${words[@]}" --steps 9 --checkpoint saved --resume --out next=many.npy >out || fail "$(cat out err)"
+cmp many.npy one.npy || fail "other ranks that went on give other bits"
+"$vyre" run "${words[@]}" --steps 9 --checkpoint first --resume --out next=many.npy >/dev/null
+cmp many.npy one.npy || fail "one process that went on gives other bits"
+refused() { # TEXT WORD...
+  "$vyre" run "${@:2}" >out 2>&1 && fail "taken: ${*:2}"
+  grep -q "$1" out || fail "$(cat out)"
+  ranks 2 "${@:2}" --out next=refused.npy >out && fail "taken by ranks: ${*:2}"
+  grep -q "$1" err || fail "$(cat err)"
+  [ ! -e refused.npy ] || fail "a file of a refused checkpoint"
+}
+refused 'beyond --steps 3' "${words[@]}" --steps 3 --checkpoint first --resume
+refused 'belongs to something else' waves.vyre rate=0.3 "${words[@]:2}" --steps 9 --checkpoint first --resume
+refused 'No such file' "${words[@]}" --steps 9 --checkpoint none --resume
+truncate -s -1 first/part-0-*
+refused 'bytes, and had' "${words[@]}" --steps 9 --checkpoint first --resume
+
+# A rank that is killed while checkpoints are saved leaves one that is whole.
+save() { timeout 60 mpirun -n 3 bash -c 'echo $$ >saver.$OMPI_COMM_WORLD_RANK; exec '"$vyre"' run "$@"' _ "$@" >out 2>&1; }
+"$vyre" run "${words[@]}" --steps 1 --checkpoint kept >/dev/null
+for rank in 0 1 2; do
+  rm -f saver.*
+  save "${words[@]}" --steps 100000000 --checkpoint kept --every 1 --resume &
+  job=$!
+  before=$(sed -n 's/^step = //p' kept/checkpoint.toml)
+  for _ in $(seq 100); do
+    [ "$(sed -n 's/^step = //p' kept/checkpoint.toml)" -gt $((before + rank)) ] && break || sleep 0.1
+  done
+  kill -9 "$(cat saver.$rank)"
+  wait $job && fail "the job went on without a rank"
+done
+done_steps=$(sed -n 's/^step = //p' kept/checkpoint.toml)
+[ "$done_steps" -gt 3 ] || fail "no checkpoint was saved: step $done_steps"
+"$vyre" run "${words[@]}" --steps $((done_steps + 3)) --out next=one.npy >/dev/null
+ranks 2 "${words[@]}" --steps $((done_steps + 3)) --checkpoint kept --resume --out next=many.npy >out ||
+  fail "$(cat out err)"
+cmp many.npy one.npy || fail "a checkpoint of a job that was killed gives other bits"
 
 cat >slow.vyre <<'END'
 program slow(n: u32)
