@@ -147,10 +147,9 @@ static void fill_params(cl_kernel k, const variant *v, const grid *g, vyre_scala
   }
 }
 
-// From where an argument points to the end of its memory.
 static vyre_span memory_of(const kernel_arg *a) {
   cl_mem m = a->memory;
-  return m ? (vyre_span){m->data + a->offset, m->size - a->offset} : (vyre_span){NULL, 0};
+  return m ? (vyre_span){m->data, m->size} : (vyre_span){NULL, 0};
 }
 
 static void fill_spans(cl_kernel k, const variant *v, vyre_span *out, cl_mem *held) {
@@ -339,8 +338,6 @@ static cl_int check_kernel(cl_command_queue queue, cl_kernel k) {
   for (uint32_t i = 0; i < k->arg_count; i++) {
     cl_mem m = k->args[i].memory;
     if (m && !object_is(m, OBJECT_MEMORY)) return CL_INVALID_KERNEL_ARGS;
-    size_t offset = k->args[i].offset;
-    if (offset && (!m || !m->is_svm || offset >= m->size)) return CL_INVALID_KERNEL_ARGS;
   }
   return CL_SUCCESS;
 }

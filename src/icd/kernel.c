@@ -2,7 +2,6 @@
 #include "icd/kernel.h"
 
 #include "icd/info.h"
-#include "icd/svm.h"
 #include "icd/variant.h"
 
 #include <stdlib.h>
@@ -121,7 +120,6 @@ static cl_int set_memory(cl_kernel k, kernel_arg *a, const vyre_source_arg *abou
   if (is_image && !may_be_used(m, about)) return CL_INVALID_ARG_VALUE;
   k->is_shape_old |= is_image || !m != !a->memory || !a->is_set;
   a->memory = m;
-  a->offset = 0;
   return CL_SUCCESS;
 }
 
@@ -217,29 +215,4 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id device, cl_kernel_work
   default: return CL_INVALID_VALUE;
   }
   return info_answer(&i, room, value, size);
-}
-
-cl_int clSetKernelArgSVMPointer(cl_kernel k, cl_uint index, const void *value) {
-  if (!object_is(k, OBJECT_KERNEL)) return CL_INVALID_KERNEL;
-  if (index >= k->arg_count) return CL_INVALID_ARG_INDEX;
-  vyre_source_space space = k->entry->about->args[index].space;
-  if (space != VYRE_SPACE_GLOBAL && space != VYRE_SPACE_CONSTANT) return CL_INVALID_ARG_VALUE;
-  cl_mem m = value ? svm_find(value) : NULL;
-  if (value && !m) return CL_INVALID_ARG_VALUE;
-  cl_int code = clSetKernelArg(k, index, sizeof m, &m);
-  if (code == CL_SUCCESS && m) k->args[index].offset = (size_t)((const char *)value - m->data);
-  return code;
-}
-
-// Kernels reach memory through their arguments only.
-cl_int clSetKernelExecInfo(cl_kernel k, cl_kernel_exec_info what, size_t size, const void *value) {
-  if (!object_is(k, OBJECT_KERNEL)) return CL_INVALID_KERNEL;
-  switch (what) {
-  case CL_KERNEL_EXEC_INFO_SVM_PTRS:
-    return value && size && size % sizeof(void *) == 0 ? CL_SUCCESS : CL_INVALID_VALUE;
-  case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
-    if (!value || size != sizeof(cl_bool)) return CL_INVALID_VALUE;
-    return *(const cl_bool *)value ? CL_INVALID_OPERATION : CL_SUCCESS;
-  default: return CL_INVALID_VALUE;
-  }
 }

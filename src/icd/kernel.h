@@ -14,7 +14,6 @@ typedef struct kernel_arg {
   bool is_set;
   uint32_t value_at; // in `values`
   cl_mem memory;     // NULL: a null pointer
-  size_t offset;     // in it, of an address in shared virtual memory
   size_t local_bytes;
   char sampler[SAMPLER_TEXT];
 } kernel_arg;

@@ -2,7 +2,6 @@
 #include "icd/memory.h"
 
 #include "icd/info.h"
-#include "icd/svm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +76,6 @@ cl_int memory_allocate(cl_mem m, const void *host) {
 
 void memory_fini(void *handle) {
   cl_mem m = handle;
-  if (m->is_svm) svm_forget(m);
   for (memory_ending *e = m->endings, *next; e; e = next) {
     next = e->next;
     e->call(m, e->data);
@@ -194,7 +192,7 @@ cl_int clGetMemObjectInfo(cl_mem m, cl_mem_info what, size_t room, void *value, 
   case CL_MEM_CONTEXT: info_pointer(&i, m->context); break;
   case CL_MEM_ASSOCIATED_MEMOBJECT: info_pointer(&i, m->parent); break;
   case CL_MEM_OFFSET: info_size(&i, m->origin); break;
-  case CL_MEM_USES_SVM_POINTER: info_u32(&i, m->host && svm_find(m->host)); break;
+  case CL_MEM_USES_SVM_POINTER: info_u32(&i, CL_FALSE); break;
   case CL_MEM_PROPERTIES: info_bytes(&i, m->list, m->list_count * sizeof *m->list); break;
   default: return CL_INVALID_VALUE;
   }

@@ -34,7 +34,6 @@ struct _cl_mem {
   char *data;
   void *host;    // the client's, with CL_MEM_USE_HOST_PTR
   void *own;     // what is freed with it
-  bool is_svm;   // of the client's as an address only: svm.h
   cl_mem parent; // held: of a part, or the buffer that an image is made from
   size_t origin; // in the parent
   cl_mem_properties list[MEMORY_MOST_PROPERTIES];

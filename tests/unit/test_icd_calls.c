@@ -70,8 +70,6 @@ static void test_arguments(void **state) {
   assert_null(clCloneKernel((cl_kernel)i.context, &code));
   FAILS(CL_INVALID_KERNEL, code);
   FAILS(CL_INVALID_KERNEL, clSetKernelArg((cl_kernel)i.context, 0, 4, &n));
-  FAILS(CL_INVALID_ARG_VALUE, clSetKernelArgSVMPointer(k, 0, out));
-  FAILS(CL_INVALID_VALUE, clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
   OK(clReleaseKernel(k));
   OK(clReleaseKernel(before));
   OK(clReleaseMemObject(o));

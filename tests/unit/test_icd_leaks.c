@@ -109,40 +109,6 @@ static void use_events(void) {
   while (has_call && !__atomic_load_n(&calls, __ATOMIC_SEQ_CST)) usleep(200);
 }
 
-static bool is_well(cl_int code) {
-  return code == CL_SUCCESS || code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES ||
-         code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
-}
-
-static void CL_CALLBACK free_all(cl_command_queue queue, cl_uint count, void **list, void *data) {
-  (void)queue, (void)data;
-  for (cl_uint i = 0; i < count; i++) clSVMFree(fixed.context, list[i]);
-}
-
-// Shared memory, whose pointers are freed by the queue, with and without the client's help.
-static void use_shared_memory(void) {
-  static const char pattern[4] = "abcd";
-  for (int has_call = 0; has_call < 2; has_call++) {
-    void *all[2] = {clSVMAlloc(fixed.context, CL_MEM_READ_WRITE, 64, 0),
-                    clSVMAlloc(fixed.context, CL_MEM_READ_WRITE, 64, 16)};
-    if (all[0] && all[1]) {
-      assert_true(is_well(clEnqueueSVMMemFill(fixed.queue, all[0], pattern, 4, 64, 0, NULL, NULL)));
-      assert_true(
-          is_well(clEnqueueSVMMemcpy(fixed.queue, CL_FALSE, all[1], all[0], 64, 0, NULL, NULL)));
-      assert_true(
-          is_well(clEnqueueSVMMap(fixed.queue, CL_FALSE, CL_MAP_READ, all[1], 64, 0, NULL, NULL)));
-      assert_true(is_well(clEnqueueSVMUnmap(fixed.queue, all[1], 0, NULL, NULL)));
-      OK(clFinish(fixed.queue));
-      cl_int code =
-          clEnqueueSVMFree(fixed.queue, 2, all, has_call ? free_all : NULL, NULL, 0, NULL, NULL);
-      assert_true(is_well(code));
-      OK(clFinish(fixed.queue));
-      if (code == CL_SUCCESS) continue;
-    }
-    for (int i = 0; i < 2; i++) clSVMFree(fixed.context, all[i]);
-  }
-}
-
 // Every kind of command that moves memory, each with an event.
 static void use_transfers(void) {
   static char host[256], pattern[2] = "xy";
@@ -216,7 +182,6 @@ static void test_events(void **state) {
 
 static void test_shared_memory(void **state) {
   (void)state;
-  nothing_is_lost(use_shared_memory);
 }
 
 static void test_transfers(void **state) {
