@@ -61,7 +61,7 @@ static cl_int forget_folder(cl_program p, const char *folder) {
 static const char later_extensions[] =
     "-Dcl_khr_subgroups=1 -Dcl_khr_subgroup_extended_types=1 -Dcl_khr_subgroup_shuffle=1 "
     "-Dcl_khr_subgroup_shuffle_relative=1 -Dcl_khr_subgroup_rotate=1 -Dcl_khr_extended_bit_ops=1 "
-    "-Dcl_khr_integer_dot_product=1 ";
+    "-Dcl_khr_integer_dot_product=1 -Dcl_khr_srgb_image_writes=1 ";
 
 // Preprocesses the source with the options and, in front of them, `folder` as one of includes.
 static cl_int preprocess(cl_program p, build_options *o, const char *folder) {

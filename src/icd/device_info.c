@@ -23,6 +23,7 @@
   X("cl_khr_fp16", 1)                                                                              \
   X("cl_khr_3d_image_writes", 1)                                                                   \
   X("cl_khr_depth_images", 1)                                                                      \
+  X("cl_khr_srgb_image_writes", 1)                                                                 \
   X("cl_khr_subgroups", 1)                                                                         \
   X("cl_khr_subgroup_extended_types", 1)                                                           \
   X("cl_khr_subgroup_shuffle", 1)                                                                  \

@@ -23,6 +23,7 @@ typedef struct type_row {
   bool is_packed;
 } type_row;
 
+// Without CL_Rx and CL_RGx: clients do not agree whether their padding takes room in memory.
 static const order_row orders[] = {
     {CL_RGBA, "rgba", 4},
     {CL_BGRA, "bgra", 4},
@@ -33,9 +34,7 @@ static const order_row orders[] = {
     {CL_ARGB, "argb", 4},
     {CL_ABGR, "abgr", 4},
     {CL_INTENSITY, "intensity", 1},
-    {CL_Rx, "rx", 2},
     {CL_LUMINANCE, "luminance", 1},
-    {CL_RGx, "rgx", 3},
     {CL_sRGBA, "srgba", 4},
     {CL_sBGRA, "sbgra", 4},
     {CL_DEPTH, "depth", 1},

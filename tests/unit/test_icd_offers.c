@@ -49,6 +49,7 @@ static void macros_are_what_queries_say(void **state) {
                                            "cl_khr_global_int32_base_atomics",
                                            "cl_khr_int64_base_atomics",
                                            "cl_khr_depth_images",
+                                           "cl_khr_srgb_image_writes",
                                            "cl_khr_subgroups",
                                            "cl_khr_subgroup_extended_types",
                                            "cl_khr_subgroup_shuffle",
