@@ -64,6 +64,10 @@ static const number_row rows[] = {
     {"double", "gamma_sign(x)", -1.5, 0, 1},
     {"double", "gamma_sign(x)", 2.5, 0, 1},
     {"double", "gamma_sign(x)", -INFINITY, 0, 1},
+    // where gamma of the positive number is infinite, its reflection is small, and not yet zero
+    {"double", "tgamma(x) * 0x1p1000 > 0x1p-32 && tgamma(x) * 0x1p1000 < 0x1p-30",
+     -0x1.5773ea2a2d8dep+7, 0, 1},
+    {"double", "tgamma(x)", -185.5, 0, 0},
     {"float", "gamma_sign_f(x)", -7, 0, 0},
     {"float", "gamma_sign_f(x)", -7.5f, 0, 1},
 };

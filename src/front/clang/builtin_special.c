@@ -164,8 +164,13 @@ value with_lgamma_r(lowering *l, node *n, const value *args, int what) {
   return first;
 }
 
-// Past 172 it is infinite; the power is taken in two halves, which stay finite until then.
-static ref gamma_up(lowering *l, ref a) {
+// Two factors of gamma, which stay finite where their product does not, past 172: what is divided
+// by it there is small, and not yet zero.
+typedef struct factors {
+  ref first, second;
+} factors;
+
+static factors gamma_up(lowering *l, ref a) {
   ref most = number(l, 180);
   a = e_select(l, lt(l, most, a), most, a);
   shifted s = shift_up(l, a);
@@ -175,16 +180,18 @@ static ref gamma_up(lowering *l, ref a) {
   tail = e_fma(l, tail, mul(l, s.lost, e_unary(l, VYRE_OP_LOG, s.z)), tail);
   ref made = mul(l, power, e_unary(l, VYRE_OP_EXP, e_unary(l, VYRE_OP_NEG, s.z)));
   made = divide(l, mul(l, mul(l, made, tail), number(l, ROOT_2PI)), s.product);
-  return mul(l, made, power);
+  return (factors){made, power};
 }
 
 ref each_tgamma(lowering *l, const ref *x, int what) {
   (void)what;
-  ref w = wide(l, x[0]), a = e_unary(l, VYRE_OP_ABS, w), zero = number(l, 0), up = gamma_up(l, a);
-  ref below = e_unary(l, VYRE_OP_NEG, divide(l, reflected(l, a), up));
+  ref w = wide(l, x[0]), a = e_unary(l, VYRE_OP_ABS, w), zero = number(l, 0);
+  factors up = gamma_up(l, a);
+  ref below = divide(l, divide(l, reflected(l, a), up.first), up.second);
+  below = e_unary(l, VYRE_OP_NEG, below);
   ref is_whole = e_binary(l, VYRE_OP_EQ, w, e_unary(l, VYRE_OP_FLOOR, w));
   below = e_select(l, is_whole, divide(l, zero, zero), below); // a pole, or minus infinity: NaN
-  ref made = e_select(l, lt(l, w, zero), below, up);
+  ref made = e_select(l, lt(l, w, zero), below, mul(l, up.first, up.second));
   ref at_zero = divide(l, number(l, 1), w); // with its sign
   made = e_select(l, lt(l, a, number(l, TINY)), at_zero, made);
   return e_convert(l, e_type(l, x[0]), made);
