@@ -55,7 +55,9 @@ static cl_int check_properties(const cl_context_properties *list, size_t *count)
     case CL_CONTEXT_PLATFORM:
       if (!object_is((void *)list[i + 1], OBJECT_PLATFORM)) return CL_INVALID_PLATFORM;
       break;
-    case CL_CONTEXT_INTEROP_USER_SYNC: break;
+    case CL_CONTEXT_INTEROP_USER_SYNC:
+      if (list[i + 1] != CL_FALSE && list[i + 1] != CL_TRUE) return CL_INVALID_PROPERTY;
+      break;
     default: return CL_INVALID_PROPERTY;
     }
     for (size_t k = 0; k < i; k += 2)

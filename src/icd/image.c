@@ -122,6 +122,9 @@ static bool is_image_type(cl_mem_object_type type) {
 cl_int clGetSupportedImageFormats(cl_context context, cl_mem_flags flags, cl_mem_object_type type,
                                   cl_uint room, cl_image_format *out, cl_uint *count) {
   if (!object_is(context, OBJECT_CONTEXT)) return CL_INVALID_CONTEXT;
+  // Every format is read and written alike; a question may be about several uses at once.
+  const cl_mem_flags uses = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+  flags &= ~uses;
   cl_int code = memory_check_flags(&flags, NULL);
   if (code != CL_SUCCESS) return code;
   if (!is_image_type(type) || (out && !room)) return CL_INVALID_VALUE;

@@ -72,6 +72,8 @@ static bool is_plain(const char *word) {
 static bool is_of_link(const char *word) {
   static const char *const all[] = {"-cl-denorms-are-zero",
                                     "-cl-no-signed-zeros",
+                                    "-cl-no-signed-zeroes", // as OpenCL 1.2 spells it here
+                                    "-cl-no-signed-zeroes", // so OpenCL 1.2 spells it
                                     "-cl-unsafe-math-optimizations",
                                     "-cl-finite-math-only",
                                     "-cl-fast-relaxed-math",

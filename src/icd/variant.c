@@ -24,12 +24,14 @@ static void shape_free(shape *s) {
   vec_free(&s->formats);
 }
 
-static void shape_read(cl_kernel k, shape *s, uint64_t unset_local_bytes) {
+// Local arguments that are not set have so many elements.
+static void shape_read(cl_kernel k, shape *s, uint64_t unset_elements) {
   for (uint32_t i = 0; i < k->arg_count; i++) {
     const vyre_source_arg *about = &k->entry->about->args[i];
     const kernel_arg *a = &k->args[i];
     if (about->space == VYRE_SPACE_LOCAL) {
-      vyre_source_local local = {about->name, a->is_set ? a->local_bytes : unset_local_bytes};
+      vyre_source_local local = {about->name,
+                                 a->is_set ? a->local_bytes : unset_elements * about->size_bytes};
       if (!vec_push(&s->locals, local)) s->failed = true;
     }
     const char *format = about->space == VYRE_SPACE_IMAGE && a->memory     ? image_text(a->memory)
@@ -129,10 +131,10 @@ static vyre_status map_params(cl_kernel k, variant *v, const vyre_program *p, vy
 
 // ---- making -------------------------------------------------------------------------------------
 
-static vyre_status make_program(cl_kernel k, const variant_launch *launch, uint64_t unset_bytes,
+static vyre_status make_program(cl_kernel k, const variant_launch *launch, uint64_t unset_elements,
                                 vyre_program **out, vyre_error *error) {
   shape s = {0};
-  shape_read(k, &s, unset_bytes);
+  shape_read(k, &s, unset_elements);
   vyre_source_options options = {.entry = k->entry->about->name,
                                  .build_options = k->program->flags,
                                  .rank = launch->rank,
@@ -243,14 +245,21 @@ variant *variant_find(cl_kernel k, const variant_launch *launch, vyre_error *err
 
 // ---- questions ----------------------------------------------------------------------------------
 
-uint64_t variant_local_bytes(cl_kernel k) {
+static uint64_t local_bytes_of(cl_kernel k, uint64_t unset_elements) {
   variant_launch launch = {.rank = 1};
   vyre_program *program = NULL;
-  if (make_program(k, &launch, 1, &program, NULL) != VYRE_OK) return 0;
+  if (make_program(k, &launch, unset_elements, &program, NULL) != VYRE_OK) return 0;
   variant v = {0};
   look_at_regions(&v, program);
   vyre_program_release(program);
   return v.local_bytes;
+}
+
+// Arguments that are not set count as nothing; a program has at least an element of each, so that
+// what they take is what twice as many take more.
+uint64_t variant_local_bytes(cl_kernel k) {
+  uint64_t once = local_bytes_of(k, 1);
+  return k->unset && once ? 2 * once - local_bytes_of(k, 2) : once;
 }
 
 cl_int variant_attributes(cl_kernel k, size_t room, void *value, size_t *size) {

@@ -63,6 +63,9 @@ static void test_formats(void **state) {
   OK(clGetSupportedImageFormats(i.context, 0, CL_MEM_OBJECT_IMAGE2D, 2, few, &count));
   assert_int_equal(count, flat);
   assert_true(few[1].image_channel_order != 1 && few[2].image_channel_order == 1);
+  const cl_mem_flags all = CL_MEM_WRITE_ONLY | CL_MEM_READ_WRITE | CL_MEM_KERNEL_READ_AND_WRITE;
+  OK(clGetSupportedImageFormats(i.context, all, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &count));
+  assert_int_equal(count, flat);
   FAILS(CL_INVALID_VALUE,
         clGetSupportedImageFormats(i.context, 0, CL_MEM_OBJECT_IMAGE2D, 0, few, NULL));
   FAILS(CL_INVALID_VALUE,

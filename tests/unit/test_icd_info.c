@@ -223,10 +223,12 @@ static void test_contexts(void **state) {
   const cl_context_properties twice[] = {CL_CONTEXT_PLATFORM, (intptr_t)i.platform,
                                          CL_CONTEXT_PLATFORM, (intptr_t)i.platform, 0};
   const cl_context_properties unknown[] = {CL_CONTEXT_INTEROP_USER_SYNC, CL_FALSE, 0x4242, 0, 0};
+  const cl_context_properties odd[] = {CL_CONTEXT_INTEROP_USER_SYNC, -1, 0};
   const cl_device_id two[] = {i.device, i.device};
   expect_context(CL_SUCCESS, good, 1, &i.device, false);
   expect_context(CL_INVALID_PROPERTY, twice, 1, &i.device, false);
   expect_context(CL_INVALID_PROPERTY, unknown, 1, &i.device, false);
+  expect_context(CL_INVALID_PROPERTY, odd, 1, &i.device, false);
   expect_context(CL_INVALID_VALUE, NULL, 0, &i.device, false);
   expect_context(CL_INVALID_VALUE, NULL, 1, &i.device, true);
   // A device that was given twice is there once; properties come back as they were.

@@ -191,7 +191,8 @@ static void sources_are_linked(void **state) {
   assert_int_equal(run_k(&i, linked), 42);
   OK(clReleaseProgram(linked));
   cl_program library =
-      clLinkProgram(i.context, 0, NULL, "-create-library", 1, parts, NULL, NULL, &code);
+      clLinkProgram(i.context, 0, NULL, "-create-library -enable-link-options -cl-no-signed-zeroes",
+                    1, parts, NULL, NULL, &code);
   OK(code);
   cl_program_binary_type type;
   OK(clGetProgramBuildInfo(library, i.device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, NULL));
@@ -343,6 +344,9 @@ static void kernels_tell_about_themselves(void **state) {
                               stated, NULL));
   assert_true(stated[0] == 8 && stated[1] == 1 && stated[2] == 1);
   cl_ulong bytes;
+  OK(clGetKernelWorkGroupInfo(kernels[0], i.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes,
+                              NULL));
+  assert_int_equal(bytes, 64); // the argument is not set: nothing
   OK(clSetKernelArg(kernels[0], 2, 100, NULL));
   OK(clGetKernelWorkGroupInfo(kernels[0], i.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes,
                               NULL));
