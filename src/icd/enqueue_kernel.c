@@ -8,6 +8,7 @@
 #include "icd/schedule.h"
 #include "icd/variant.h"
 
+#include "base/error.h"
 #include "base/strbuf.h"
 
 #include <stdio.h>
@@ -277,8 +278,8 @@ static bool reserve(launch_work *w, const variant *v) {
   return true;
 }
 
-static cl_int fill(launch_work *w, variant *v, const grid *g) {
-  if (!reserve(w, v)) return CL_OUT_OF_HOST_MEMORY;
+static cl_int fill(launch_work *w, variant *v, const grid *g, vyre_error *error) {
+  if (!reserve(w, v)) return status_of(error_out_of_memory(error));
   w->v = v;
   fill_params(w->kernel, v, g, w->params);
   fill_spans(w->kernel, v, w->spans, w->held);
@@ -289,13 +290,15 @@ static cl_int fill(launch_work *w, variant *v, const grid *g) {
 static cl_int fill_aliased(launch_work *w, variant_launch *launch, const grid *g, bool shares,
                            vyre_error *error) {
   alias_list aliases;
-  cl_int code = CL_OUT_OF_HOST_MEMORY;
-  if (find_aliases(w->kernel, shares, &aliases)) {
+  cl_int code = CL_SUCCESS;
+  if (!find_aliases(w->kernel, shares, &aliases)) {
+    code = status_of(error_out_of_memory(error));
+  } else {
     launch->aliases = aliases.at;
     launch->alias_count = aliases.count;
     launch->alias_text = aliases.text;
     variant *v = variant_find(w->kernel, launch, error);
-    code = v ? fill(w, v, g) : status_of(error->status);
+    code = v ? fill(w, v, g, error) : status_of(error->status);
     for (uint32_t i = 0; code == CL_SUCCESS && i < v->buffer_count; i++) {
       const variant_buffer *b = &v->buffers[i];
       if (b->room != ROOM_ARG || !aliases.whole[b->arg].data) continue;
@@ -319,7 +322,7 @@ static cl_int prepare(launch_work *w, variant_launch *launch, const grid *g, vyr
   if (k->is_shape_old || !v || !variant_fits(v, launch)) v = variant_find(k, launch, error);
   if (!v) return status_of(error->status);
   k->recent = v;
-  cl_int code = fill(w, v, g);
+  cl_int code = fill(w, v, g, error);
   if (code != CL_SUCCESS || !has_overlap(v, w->spans)) return code;
   return fill_aliased(w, launch, g, true, error);
 }

@@ -189,6 +189,80 @@ static void test_transfers(void **state) {
   nothing_is_lost(use_transfers);
 }
 
+// ---- launches -----------------------------------------------------------------------------------
+
+#if FAILING_MALLOC
+static char said[600];
+static int times_said;
+
+static void CL_CALLBACK hear(const char *text, const void *more, size_t size, void *data) {
+  (void)more, (void)size, (void)data;
+  snprintf(said, sizeof said, "%s", text);
+  times_said++;
+}
+
+// A kernel whose arguments do not fit into the command, launched again: what has no memory then is
+// refused, and the context is told why.
+static void launch_without_memory(void) {
+  enum { BUFFERS = 20, SIZE = 8 };
+  cl_int code;
+  icd own = {.platform = fixed.platform, .device = fixed.device};
+  cl_mem buffers[BUFFERS];
+  char text[2000];
+  int used = snprintf(text, sizeof text, "kernel void many(");
+  for (int i = 0; i < BUFFERS; i++)
+    used +=
+        snprintf(text + used, sizeof text - (size_t)used, "%sglobal int *b%d", i ? ", " : "", i);
+  snprintf(text + used, sizeof text - (size_t)used, ") { b0[get_global_id(0)] += b%d[0] + 1; }\n",
+           BUFFERS - 1);
+  own.context = clCreateContext(NULL, 1, &own.device, hear, NULL, &code);
+  OK(code);
+  own.queue = clCreateCommandQueue(own.context, own.device, 0, &code);
+  OK(code);
+  own.program = icd_build(&own, text, NULL);
+  cl_kernel k = icd_kernel(&own, "many");
+  const int zeros[SIZE] = {0};
+  for (cl_uint i = 0; i < BUFFERS; i++) {
+    buffers[i] = icd_buffer(&own, sizeof zeros, zeros);
+    OK(clSetKernelArg(k, i, sizeof buffers[i], &buffers[i]));
+  }
+  icd_run(&own, k, SIZE);
+  OK(clFinish(own.queue));
+  int wanted = 1, found[SIZE];
+  for (long at = 1;; at++) {
+    const size_t size = SIZE;
+    cl_event done = NULL;
+    memory_arm(at, false);
+    code = clEnqueueNDRangeKernel(own.queue, k, 1, NULL, &size, NULL, 0, NULL, &done);
+    OK(clFinish(own.queue));
+    memory_disarm();
+    assert_true(is_well(code));
+    if (code == CL_SUCCESS) {
+      OK(clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof code, &code, NULL));
+      OK(clReleaseEvent(done));
+    }
+    wanted += code == CL_COMPLETE;
+    if (memory.calls < at) break;
+    if (times_said && (strncmp(said, "vyre: ", 6) || !strstr(said, "Fix:"))) fail_msg("%s", said);
+  }
+  assert_true(times_said > 0);
+  icd_read(&own, buffers[0], sizeof found, found);
+  assert_int_equal(found[SIZE - 1], wanted);
+  for (cl_uint i = 0; i < BUFFERS; i++) OK(clReleaseMemObject(buffers[i]));
+  OK(clReleaseKernel(k));
+  icd_end(&own);
+}
+#else
+static void launch_without_memory(void) {
+  skip();
+}
+#endif
+
+static void test_launches(void **state) {
+  (void)state;
+  launch_without_memory();
+}
+
 static int begin(void **state) {
   (void)state;
   fixed = icd_begin(NULL, 0);
@@ -205,7 +279,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_contexts),  cmocka_unit_test(test_memory),
       cmocka_unit_test(test_events),    cmocka_unit_test(test_shared_memory),
-      cmocka_unit_test(test_transfers),
+      cmocka_unit_test(test_transfers), cmocka_unit_test(test_launches),
   };
   return cmocka_run_group_tests_name("icd_leaks", tests, begin, end);
 }
