@@ -41,6 +41,16 @@ on two profile sync "$(at two)" --json >got
 [ "$(python3 -c 'import json; print(json.load(open("got"))["pulled"])')" = "$rows" ] || fail "$(cat got)"
 on two profile show | grep -q 'from another machine' || fail "nothing of the others is shown"
 
+# What comes is what was there, field by field.
+python3 - <<'END'
+import sqlite3
+def rows(home):
+    db = sqlite3.connect(f"file:{home}/state/evidence.db?mode=ro", uri=True)
+    return set(db.execute("SELECT device, op, fingerprint, size_class, work, variant, build, count, min_ns FROM latency"))
+one, two = rows("one"), rows("two")
+assert one and one <= two, (one, two)
+END
+
 # The median of three: one that lies does not speak for the others.
 sql postgres "INSERT INTO vyre.latency SELECT 'two', repeat('a', 32), fingerprint, device, build, op, work, variant, size_class, 9, 777777, 777777 FROM vyre.latency WHERE origin = 'one'"
 sql postgres "INSERT INTO vyre.latency SELECT 'two', repeat('b', 32), fingerprint, device, build, op, work, variant, size_class, 9, 1, 1 FROM vyre.latency WHERE origin = 'one'"
@@ -64,6 +74,23 @@ on reader profile sync "$(at look)" --json >reading
 # A code that was wrong elsewhere is not used here.
 sql two "INSERT INTO vyre.wrong (hash, op, variant, device, detail) VALUES (decode(repeat('ab', 32), 'hex'), 'saxpy', 'cpu full none as-declared', 'somewhere', 'y[1] is 0x1, expected 0x2')"
 [ "$(on one profile sync "$(at one)" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["wrong"])')" = 1 ] || fail "a wrong answer did not travel"
+
+# One that was wrong here is told, whatever stands in its texts, and explained on either machine.
+python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("one/state/evidence.db")
+origin = db.execute("SELECT origin FROM latency WHERE op = 'saxpy' AND length(origin) > 0 OR op = 'saxpy'").fetchone()[0]
+top = db.execute("SELECT max(sequence) FROM (SELECT sequence FROM latency UNION ALL SELECT sequence FROM code UNION ALL SELECT sequence FROM region)").fetchone()[0]
+db.execute("INSERT INTO code VALUES (?, ?, 'saxpy', 'odd', 'here', 0, 1, ?, 1700000000, ?)",
+           (origin, bytes(range(32)), "tab\t, line\nback \\ and \r", top + 1))
+db.commit()
+END
+[ "$(on one profile sync "$(at one)" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["pushed"])')" = 1 ] || fail "what was wrong here is not told"
+[ "$(sql look "SELECT encode(hash, 'hex'), op, variant, device, detail = E'tab\t, line\nback \\\\ and \r' FROM vyre.wrong WHERE variant = 'odd'")" = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f|saxpy|odd|here|t" ] || fail "$(sql look "SELECT * FROM vyre.wrong")"
+on two profile sync "$(at two)" >/dev/null
+for home in one two; do
+  on $home explain --json saxpy | python3 -c 'import json, sys; w = [w for w in json.load(sys.stdin)["wrong"] if w["variant"] == "odd"]; assert len(w) == 1 and w[0]["device"] == "here" and w[0]["detail"] == "tab\t, line\nback \\ and ?", w' || fail "$home does not explain it"
+done
 
 # Over a network: encrypted, by a password, and only to whom the authority vouches for.
 tls="postgresql://one@localhost:$PG_PORT/postgres?sslmode=verify-full&sslrootcert=$PG_ROOT"

@@ -68,6 +68,67 @@ static void a_store_has_a_name_of_its_own(void **state) {
   store_close(s);
 }
 
+typedef struct wrong_seen {
+  uint32_t count, most; // it is to stop after `most`
+  char text[600];
+} wrong_seen;
+
+static bool see_wrong(void *context, const store_wrong *w) {
+  wrong_seen *seen = context;
+  size_t size = strlen(seen->text);
+  assert_true(w->date > 0);
+  snprintf(seen->text + size, sizeof seen->text - size, "%s|%s|%s|%s|%d;", w->op, w->variant,
+           w->device, w->detail, w->hash[0]);
+  return ++seen->count < seen->most;
+}
+
+static void expect_wrong(store *s, const char *op, uint32_t most, const char *expected) {
+  wrong_seen seen = {.most = most};
+  assert_int_equal(store_visit_wrong(s, op, see_wrong, &seen, NULL), VYRE_OK);
+  assert_string_equal(seen.text, expected);
+}
+
+static void give(store *s, const store_code *codes, uint32_t count) {
+  assert_int_equal(store_append(s, &(store_batch){.codes = codes, .code_count = count}, NULL),
+                   VYRE_OK);
+}
+
+// By op, the earliest first; a code that was right is none of them, and one that was wrong stays
+// so.
+static void wrong_codes_are_visited(void **state) {
+  (void)state;
+  store *s = open_store("wrong.db");
+  const uint8_t third[32] = {77};
+  store_code codes[] = {
+      {.hash = PROGRAM, .op = "a", .variant = "v", .device = "d", .is_wrong = true, .detail = "x"},
+      {.hash = OTHER, .op = "a", .variant = "w", .device = "e", .checks = 3, .detail = ""},
+      {.hash = third, .op = "b", .variant = "u", .device = "f", .is_wrong = true, .detail = "y"}};
+  expect_wrong(s, "", 9, "");
+  give(s, codes, 3);
+  expect_wrong(s, "a", 9, "a|v|d|x|1;");
+  expect_wrong(s, "b", 9, "b|u|f|y|77;");
+  expect_wrong(s, "c", 9, "");
+  expect_wrong(s, "", 9, "a|v|d|x|1;b|u|f|y|77;");
+  expect_wrong(s, "", 1, "a|v|d|x|1;");
+  store_code later = {
+      .hash = OTHER, .op = "a", .variant = "w", .device = "e", .is_wrong = true, .detail = "z"};
+  store_code right = {
+      .hash = PROGRAM, .op = "a", .variant = "v", .device = "d", .checks = 1, .detail = ""};
+  give(s, &later, 1);
+  give(s, &right, 1);
+  store_code_state known;
+  assert_int_equal(store_load_code(s, OTHER, &known, NULL), VYRE_OK);
+  assert_true(known.is_wrong);
+  assert_int_equal(store_load_code(s, PROGRAM, &known, NULL), VYRE_OK);
+  assert_true(known.is_wrong);
+  wrong_seen seen = {.most = 9};
+  assert_int_equal(store_visit_wrong(s, "a", see_wrong, &seen, NULL), VYRE_OK);
+  assert_int_equal(seen.count, 2);
+  assert_non_null(strstr(seen.text, "a|v|d|x|1;"));
+  assert_non_null(strstr(seen.text, "a|w|e|z|9;"));
+  store_close(s);
+}
+
 static void only_what_is_new_is_given(void **state) {
   (void)state;
   arena memory = ARENA_INIT;
@@ -396,6 +457,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_store_has_a_name_of_its_own),
       cmocka_unit_test(only_what_is_new_is_given),
+      cmocka_unit_test(wrong_codes_are_visited),
       cmocka_unit_test(figures_of_others_stay_apart),
       cmocka_unit_test(a_push_that_broke_off_goes_on),
       cmocka_unit_test(others_say_what_to_try_first),
