@@ -64,7 +64,6 @@ static bool is_plain(const char *word) {
                                     "-cl-fast-relaxed-math",
                                     "-cl-uniform-work-group-size",
                                     "-cl-kernel-arg-info",
-                                    "-cl-no-subgroup-ifp",
                                     NULL};
   return is_one_of(word, all);
 }
