@@ -31,6 +31,32 @@ grep -q 'on 4 ranks: split along y' out || fail "$(cat out)"
 same 3 counts "$source/examples/histogram.vyre" data=rand:65536 counts=ones:256
 grep -q 'on 3 ranks: split along x' out || fail "$(cat out)"
 
+# Every operation that ranks combine, on the numbers that tell signed from unsigned.
+folds=()
+{
+  echo 'program folds()'
+  echo 'buffer x: i64[] read'
+  body=
+  for type in i32 u32 i64 u64; do
+    for op in add sub min max and or xor; do
+      case $op in and) bits=' | 986895' ;; or) bits=' & 252645135' ;; *) bits= ;; esac
+      echo "buffer ${type}_$op: $type[1] readwrite"
+      body+="  atomic_$op(${type}_$op[0], $type((v >> 3)$bits))"$'\n'
+      folds+=("${type}_$op")
+    done
+  done
+  printf 'region r grid(len(x)) {\n  let v = x[global_id.x] * 6148914691236517205\n%s}\n' "$body"
+} >folds.vyre
+set -- folds.vyre x=iota:20000 "${folds[@]/%/=fill:1234567:1}"
+many=() one=()
+for fold in "${folds[@]}"; do many+=(--out "$fold=many.$fold.npy") one+=(--out "$fold=one.$fold.npy"); done
+ranks 3 "$@" "${many[@]}" --explain >out || fail "$(cat out err)"
+"$vyre" run "$@" "${one[@]}" >/dev/null
+grep -q 'on 3 ranks: split along x' out || fail "$(cat out)"
+for fold in "${folds[@]}"; do
+  cmp many.$fold.npy one.$fold.npy || fail "ranks combine $fold otherwise"
+done
+
 # The same over TCP instead of shared memory, often enough that shares are measured.
 export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
 same 4 c "$source/examples/matmul.vyre" m=96 n=64 k=48 a=rand b=rand:3072:3 --repeat 12

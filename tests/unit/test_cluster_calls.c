@@ -5,6 +5,7 @@
 #include "../parsed_program.h"
 #include "../thread_transport.h"
 
+#include "cluster/calls.h"
 #include "runtime/clustered.h"
 
 enum { RANKS = 3, ELEMENTS = 64 };
@@ -291,8 +292,164 @@ static void more_elements_than_32_bits_count_are_declined(void **state) {
   rank ranks[RANKS];
   run_text(ranks, use_a_buffer_that_is_too_long,
            "program g()\nbuffer a: u8[] readwrite\nregion r grid(64) { a[global_id.x] = 1 }\n");
-  if (ranks[0].status == VYRE_ERROR_MEMORY) skip();
+  for (uint32_t n = 0; n < RANKS; n++)
+    if (ranks[n].status == VYRE_ERROR_MEMORY) skip(); // the others are told that it cannot call
   expect_all(ranks, "4294967296 elements");
+}
+
+// ---- what is said of a difference
+// ----------------------------------------------------------------
+
+static const vyre_program *find_program(const void *context, uint32_t kernel) {
+  return kernel == 3 ? context : NULL; // any other one is gone
+}
+
+static void expect_said(const calls *a, const calls *b, const vyre_program *p,
+                        const char *expected) {
+  char text[400];
+  calls_difference(4, &a->said, 7, &b->said, find_program, p, text, sizeof text);
+  assert_string_equal(text, expected);
+  assert_int_equal(calls_compare(a, &b->said), CALLS_DIFFER);
+  assert_int_equal(calls_compare(b, &a->said), CALLS_DIFFER);
+}
+
+// A call of each kind after two that are alike.
+static void add_call(calls *c, int kind, uint64_t fact) {
+  *c = (calls){0};
+  calls_add(c, CALL_ALLOCATE, 1, (uint64_t[]){64}, 1);
+  calls_add(c, CALL_READ, 1, NULL, 0);
+  calls_add(c, (call_kind)kind, 2, &fact, 1);
+}
+
+static void calls_are_said_in_words(void **state) {
+  (void)state;
+  static const struct {
+    int kind;
+    uint64_t fact;
+    const char *text;
+  } rows[] = {
+      {CALL_LOAD, 0x123456789abcdef0, "loads program 9abcdef0"},
+      {CALL_ALLOCATE, UINT64_MAX, "makes a buffer of 18446744073709551615 bytes"},
+      {CALL_WRITE, 0, "writes to buffer 2"},
+      {CALL_READ, 0, "reads from buffer 2"},
+      {CALL_DISPATCH, 0, "dispatches `a kernel that is gone`"},
+      {CALL_END, 0, "ends its runtime"},
+  };
+  enum { KINDS = sizeof rows / sizeof *rows };
+  for (int i = 0; i < KINDS; i++) {
+    int k = (i + 1) % KINDS;
+    calls a, b;
+    char expected[400];
+    add_call(&a, rows[i].kind, rows[i].fact);
+    add_call(&b, rows[k].kind, rows[k].fact);
+    snprintf(expected, sizeof expected, "in call 3 rank 4 %s, rank 7 %s", rows[i].text,
+             rows[k].text);
+    expect_said(&a, &b, NULL, expected);
+    b = (calls){0};
+    calls_add(&b, CALL_ALLOCATE, 1, (uint64_t[]){64}, 1);
+    calls_add(&b, CALL_READ, 1, NULL, 0);
+    assert_int_equal(calls_compare(&a, &b.said), CALLS_SAME); // it may follow
+    char text[400];
+    calls_difference(4, &a.said, 7, &b.said, find_program, NULL, text, sizeof text);
+    snprintf(expected, sizeof expected, "in call 3 rank 4 %s, rank 7 made no call", rows[i].text);
+    assert_string_equal(text, expected);
+    calls_add_wrong(&b, (call_kind)rows[i].kind, 2);
+    if (rows[i].fact) continue;
+    snprintf(expected, sizeof expected, "in call 3 rank 4 %s, rank 7 %s%s", rows[i].text,
+             rows[i].kind == CALL_END ? "" : "cannot do what it was called for, and ",
+             rows[i].text);
+    expect_said(&a, &b, NULL, expected);
+    calls_take_back(&b);
+    assert_int_equal(calls_compare(&a, &b.said), CALLS_SAME);
+  }
+}
+
+static uint64_t bits_f64(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static void facts_of_dispatches_are_said_by_name(void **state) {
+  (void)state;
+  vyre_program *p = parse("program p(u: u64, i: i32, f: f32, d: f64)\n"
+                          "buffer a: u32[64] read\n"
+                          "transient t: u32[64]\n"
+                          "buffer b: u32[64] readwrite\n"
+                          "region first grid(64) { t[global_id.x] = a[global_id.x] }\n"
+                          "region second grid(64) { b[global_id.x] = t[global_id.x] }\n");
+  static const char *says[] = {"`u` is 18446744073709551615, on rank 7 `u` is 1",
+                               "`i` is -2, on rank 7 `i` is 2",
+                               "`f` is 0.5, on rank 7 `f` is -1.5",
+                               "`d` is 0.10000000000000001, on rank 7 `d` is -0.25",
+                               "`a` is buffer 5, on rank 7 `a` is buffer 6",
+                               "`b` is buffer 8, on rank 7 `b` is buffer 9"};
+  const uint64_t one[] = {UINT64_MAX, (uint64_t)-2, 0x3f000000, bits_f64(0.1), 5, 8};
+  const uint64_t other[] = {1, 2, 0xbfc00000, bits_f64(-0.25), 6, 9};
+  enum { FACTS = sizeof one / sizeof *one };
+  for (uint32_t k = 0; k < FACTS; k++) {
+    uint64_t facts[FACTS];
+    char expected[400];
+    calls a = {0}, b = {0};
+    memcpy(facts, one, sizeof facts);
+    facts[k] = other[k];
+    calls_add(&a, CALL_DISPATCH, 3, one, FACTS);
+    calls_add(&b, CALL_DISPATCH, 3, facts, FACTS);
+    snprintf(expected, sizeof expected, "call 1 dispatches `p`; on rank 4 %s", says[k]);
+    expect_said(&a, &b, p, expected);
+  }
+  calls a = {0}, b = {0}; // another kernel is another call, whatever its numbers
+  calls_add(&a, CALL_DISPATCH, 3, one, FACTS);
+  calls_add(&b, CALL_DISPATCH, 2, other, FACTS);
+  expect_said(&a, &b, p,
+              "in call 1 rank 4 dispatches `p`, rank 7 dispatches `a kernel that is gone`");
+  b = (calls){0}; // as is one with fewer
+  calls_add(&b, CALL_DISPATCH, 3, one, FACTS - 1);
+  expect_said(&a, &b, p, "in call 1 rank 4 dispatches `p`, rank 7 dispatches `p`");
+  uint64_t many[CALLS_FACTS + 2] = {0}, last[CALLS_FACTS + 2] = {0};
+  last[CALLS_FACTS] = 1; // it is known to differ, but not how
+  a = b = (calls){0};
+  calls_add(&a, CALL_DISPATCH, 3, many, CALLS_FACTS + 2);
+  calls_add(&b, CALL_DISPATCH, 3, last, CALLS_FACTS + 2);
+  expect_said(&a, &b, p, "in call 1 rank 4 dispatches `p`, rank 7 dispatches `p`");
+  vyre_program_release(p);
+}
+
+// The first difference is found among those that are kept; hashes go further back than words.
+static void what_is_remembered_has_an_end(void **state) {
+  (void)state;
+  static calls a, b;
+  char text[400];
+  for (uint64_t n = 1; n < 7 + CALLS_KEPT; n++) {
+    calls_add(&a, CALL_ALLOCATE, 1, &n, 1);
+    uint64_t other = n < 7 ? n : n + 100;
+    calls_add(&b, CALL_ALLOCATE, 1, &other, 1);
+    assert_int_equal(calls_compare(&a, &b.said), n < 7 ? CALLS_SAME : CALLS_DIFFER);
+    if (n < 7) continue;
+    calls_difference(0, &a.said, 1, &b.said, find_program, NULL, text, sizeof text);
+    assert_string_equal(text,
+                        "in call 7 rank 0 makes a buffer of 7 bytes, rank 1 makes a buffer of "
+                        "107 bytes");
+  }
+  // One that is far behind cannot be compared with, but can compare.
+  static calls early, late;
+  for (uint64_t n = 1; n <= 40; n++) {
+    calls_add(&late, CALL_ALLOCATE, 1, &n, 1);
+    if (n <= 40 - CALLS_KEPT) calls_add(&early, CALL_ALLOCATE, 1, &n, 1);
+  }
+  assert_int_equal(calls_compare(&early, &late.said), CALLS_UNKNOWN);
+  assert_int_equal(calls_compare(&late, &early.said), CALLS_SAME);
+  calls_add(&early, CALL_ALLOCATE, 1, (uint64_t[]){40 - CALLS_KEPT + 1}, 1);
+  assert_int_equal(calls_compare(&early, &late.said), CALLS_SAME);
+  calls_take_back(&early);
+  calls_add_wrong(&early, CALL_ALLOCATE, 1);
+  assert_int_equal(calls_compare(&early, &late.said), CALLS_DIFFER);
+  assert_int_equal(calls_compare(&late, &early.said), CALLS_DIFFER);
+  for (uint64_t n = 41; n < 40 - CALLS_KEPT + 1 + CALLS_HISTORIES; n++)
+    calls_add(&late, CALL_ALLOCATE, 1, &n, 1);
+  assert_int_equal(calls_compare(&late, &early.said), CALLS_DIFFER);
+  calls_add(&late, CALL_ALLOCATE, 1, (uint64_t[]){1}, 1);
+  assert_int_equal(calls_compare(&late, &early.said), CALLS_SAME); // further than hashes go
 }
 
 int main(void) {
@@ -309,6 +466,9 @@ int main(void) {
       cmocka_unit_test(a_rank_that_ends_early_is_told),
       cmocka_unit_test(a_rank_that_cannot_replay_ends_all),
       cmocka_unit_test(more_elements_than_32_bits_count_are_declined),
+      cmocka_unit_test(calls_are_said_in_words),
+      cmocka_unit_test(facts_of_dispatches_are_said_by_name),
+      cmocka_unit_test(what_is_remembered_has_an_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,7 +179,38 @@ static void depth_follows_the_time_of_messages(void **state) {
   balance_said deep = slow; // all of it is bytes: it takes as many times as long
   deep.travel_ns = 600000 * (uint64_t)depth;
   assert_int_equal(balance_depth(&deep, 1, depth, &seen), 1);
-  slow.rows = 4; // parts are too thin
+  // Of three depths the oldest is forgotten: messages of the other two lie on a flat line.
+  seen = (balance_travel){{4, 8}, {1, 600000}};
+  slow.travel_ns = 600000;
+  (void)balance_depth(&slow, 1, 16, &seen);
+  assert_int_equal(seen.depth[0], 8);
+  assert_int_equal(seen.depth[1], 16);
+  assert_true(seen.ns[0] == 600000 && seen.ns[1] == 600000);
+  (void)balance_depth(&slow, 1, 8, &seen); // a depth that is known gets the newer time
+  slow.travel_ns = 500000;
+  (void)balance_depth(&slow, 1, 8, &seen);
+  assert_int_equal(seen.depth[0], 8);
+  assert_int_equal(seen.depth[1], 16);
+  assert_true(seen.ns[0] == 500000 && seen.ns[1] == 600000);
+  // A message that took longer when it was shorter says nothing of others.
+  seen = (balance_travel){{1, 2}, {6000000, 3000000}};
+  slow.travel_ns = 3000000;
+  assert_int_equal(balance_depth(&slow, 1, 2, &seen), 32);
+  seen = (balance_travel){{1, 2}, {1000000, 3000000}}; // and here it does: back to the shorter
+  assert_int_equal(balance_depth(&slow, 1, 2, &seen), 1);
+  slow.travel_ns = 600000;
+  // What no rank knows anything of stays as it is.
+  balance_said unknown[] = {slow, slow, slow};
+  unknown[0].dispatches = 0;
+  unknown[1].rows = 0;
+  unknown[2].travels = 0;
+  for (int k = 0; k < 3; k++)
+    assert_int_equal(balance_depth(&unknown[k], 1, 5, &(balance_travel){0}), 5);
+  slow.rows = 7; // parts are too thin
+  assert_int_equal(balance_depth(&slow, 1, 1, &(balance_travel){0}), 1);
+  slow.rows = 8;
+  assert_int_equal(balance_depth(&slow, 1, 1, &(balance_travel){0}), 2);
+  slow.rows = 4;
   assert_int_equal(balance_depth(&slow, 1, 1, &(balance_travel){0}), 1);
 }
 
