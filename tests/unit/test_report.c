@@ -46,6 +46,50 @@ static void test_axes(void **state) {
   assert_true(fabs(chart_at(&powers, 10) - 30) < 1e-9);
 }
 
+static const char *plain_label(double value, char *out) {
+  snprintf(out, 32, "%g", value);
+  return out;
+}
+
+// The numbers that an axis shows, of each axis between 30 and 130, and where they are.
+static void test_ticks(void **state) {
+  (void)state;
+  static const struct {
+    chart_axis axis;
+    const char *shown;
+  } rows[] = {
+      {{0, 10, false, 30, 130}, "0@30.0 5@80.0 10@130.0 "},
+      {{0, 8, false, 30, 130}, "0@30.0 2@55.0 4@80.0 6@105.0 8@130.0 "},
+      {{0, 4, false, 30, 130}, "0@30.0 1@55.0 2@80.0 3@105.0 4@130.0 "},
+      {{0, 4.1, false, 30, 130}, "0@30.0 2@78.8 4@127.6 "},
+      {{3, 11, false, 30, 130}, "4@42.5 6@67.5 8@92.5 10@117.5 "},
+      {{1, 100, true, 30, 130}, "1@30.0 10@80.0 100@130.0 "},
+      {{3, 100, true, 30, 130}, "10@64.3 100@130.0 "},
+      {{1, 1e6, true, 30, 130}, "1@30.0 100@63.3 10000@96.7 1e+06@130.0 "},
+      {{1, 99999, true, 30, 130}, "1@30.0 10@50.0 100@70.0 1000@90.0 10000@110.0 "},
+  };
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    strbuf out = {0}, shown = {0};
+    double at, y;
+    char text[32];
+    chart_ticks_y(&out, &rows[k].axis, 40, 90, plain_label);
+    char *drawn = strbuf_take(&out, NULL);
+    for (const char *p = drawn; (p = strstr(p, "<line class=\"grid\" x1=\"40.0\" x2=\"90.0\""));
+         p++) {
+      assert_int_equal(sscanf(strstr(p, "y1="), "y1=\"%lf\"", &at), 1);
+      assert_int_equal(sscanf(strstr(p, "<text"),
+                              "<text class=\"tick right\" x=\"34.0\" y=\"%lf\">%31[^<]", &y, text),
+                       2);
+      assert_true(fabs(y - at - 4) < 0.11);
+      strbuf_printf(&shown, "%s@%.1f ", text, at);
+    }
+    strbuf_putc(&shown, 0);
+    assert_string_equal(shown.at, rows[k].shown);
+    strbuf_fini(&shown);
+    free(drawn);
+  }
+}
+
 static void test_words(void **state) {
   (void)state;
   strbuf out = {0};
@@ -235,9 +279,8 @@ static void test_drawings(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_roofline),
-      cmocka_unit_test(test_axes),
-      cmocka_unit_test(test_words),
+      cmocka_unit_test(test_roofline), cmocka_unit_test(test_axes),
+      cmocka_unit_test(test_ticks),    cmocka_unit_test(test_words),
       cmocka_unit_test(test_drawings),
   };
   return cmocka_run_group_tests_name("report", tests, NULL, NULL);

@@ -97,10 +97,14 @@ static bool says(vyre_kernel *k, const char *what) {
   return is_there;
 }
 
-static void learn(vyre_runtime *rt, vyre_kernel *k, uint32_t term) {
-  for (int i = 0; i < 6; i++) CHECK(dispatch_of(k, COUNT, 5, term));
+static void learn_of(vyre_runtime *rt, vyre_kernel *k, uint32_t count, uint32_t term) {
+  for (int i = 0; i < 6; i++) CHECK(dispatch_of(k, count, 5, term));
   vyre_runtime_settle(rt);
-  CHECK(dispatch_of(k, COUNT, 5, term));
+  CHECK(dispatch_of(k, count, 5, term));
+}
+
+static void learn(vyre_runtime *rt, vyre_kernel *k, uint32_t term) {
+  learn_of(rt, k, COUNT, term);
 }
 
 static const vyre_runtime_options soon = {.learn_after = 4, .backend = "cpu"};
@@ -135,6 +139,56 @@ static void the_fastest_is_found_kept_and_begun_with(void **state) {
   (void)state;
   in_child(find_fast, &plain);
   in_child(begin_fast, &plain);
+}
+
+// What one size of a launch taught is where another begins to look: in the same process, and in one
+// that has it from the store.
+static const text_of sized = {"sized", "", "64", "", "0"};
+
+static void check_all_fast(const vyre_kernel *k, uint32_t wanted) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < KERNEL_PLANS; i++) {
+    plan *p = atomic_load(&((vyre_kernel *)k)->plans[i]);
+    if (p) CHECK(strstr(atomic_load(&p->current)->code->configuration, "ROUNDS=1 "));
+    count += p != NULL;
+  }
+  CHECK(count == wanted);
+}
+
+static void find_for_two_sizes(const void *context) {
+  vyre_runtime *rt;
+  vyre_runtime_options alone = soon;
+  alone.no_store = true;
+  vyre_kernel *k = start(context, alone, &rt);
+  learn(rt, k, 0);
+  learn_of(rt, k, COUNT / 8, 0);
+  check_all_fast(k, 2);
+  vyre_runtime_free(rt);
+  CHECK(notice_count == 0);
+}
+
+static void find_for_another_size(const void *context) {
+  vyre_runtime *rt;
+  vyre_kernel *k = start(context, soon, &rt);
+  learn_of(rt, k, COUNT / 8, 0);
+  check_all_fast(k, 1);
+  vyre_runtime_free(rt);
+  CHECK(notice_count == 0);
+}
+
+static void find_first(const void *context) {
+  vyre_runtime *rt;
+  vyre_kernel *k = start(context, soon, &rt);
+  learn(rt, k, 0);
+  check_all_fast(k, 1);
+  vyre_runtime_free(rt);
+}
+
+static void other_sizes_are_looked_at(void **state) {
+  (void)state;
+  in_child(find_for_two_sizes, &sized);
+  in_child(find_first, &sized);
+  in_child(find_for_another_size, &sized);
 }
 
 // Without being told when to learn it does so when it is worth it.
@@ -322,6 +376,7 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh_home, scratch_dir_remove)
   const struct CMUnitTest tests[] = {
       CASE(the_fastest_is_found_kept_and_begun_with),
+      CASE(other_sizes_are_looked_at),
       CASE(it_is_looked_for_when_that_is_worth_it),
       CASE(a_search_that_was_killed_goes_on),
       CASE(another_answer_is_not_taken),

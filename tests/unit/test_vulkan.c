@@ -5,6 +5,7 @@
 // their own, few facts pushed, small grids, no 64-bit integers) are played by changing what the
 // device says of itself.
 #include "backend/backend.h"
+#include "backend/vulkan/build.h"
 #include "backend/vulkan/device.h"
 #include "backend/vulkan/memory.h"
 #include "backend/vulkan/probe.h"
@@ -506,6 +507,41 @@ static void test_dispatches_allocate_nothing(void **state) {
   d->is_in_place = was;
 }
 
+// Whatever the device is: a made-up one of 1024 x 1024 x 64 invocations, of which 1024 in a
+// workgroup.
+static void test_workgroups_fit_the_device(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t rank, wanted[3], made[3];
+  } rows[] = {
+      {1, {64, 1, 1}, {64, 1, 1}},     {1, {64, 8, 8}, {64, 1, 1}},
+      {1, {1024, 1, 1}, {1024, 1, 1}}, {1, {1025, 1, 1}, {513, 1, 1}},
+      {2, {64, 64, 9}, {32, 32, 1}},   {3, {4, 4, 128}, {4, 4, 64}},
+      {3, {1, 3, 1000}, {1, 3, 63}},   {3, {8, 8, 32}, {8, 8, 16}},
+      {3, {8, 32, 8}, {8, 16, 8}},     {3, {16, 16, 16}, {8, 8, 16}},
+      {2, {32, 32, 1}, {32, 32, 1}},   {2, {33, 32, 1}, {17, 32, 1}},
+      {3, {3, 32, 32}, {3, 16, 16}},   {2, {1, 4096, 1}, {1, 1024, 1}},
+  };
+  vulkan_device *d = calloc(1, sizeof *d);
+  assert_non_null(d);
+  VkPhysicalDeviceLimits *l = &d->properties.limits;
+  l->maxComputeWorkGroupSize[0] = l->maxComputeWorkGroupSize[1] = 1024;
+  l->maxComputeWorkGroupSize[2] = 64;
+  l->maxComputeWorkGroupInvocations = 1024;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    region r = {.rank = (uint8_t)rows[k].rank, .is_elastic = true};
+    uint32_t made[3];
+    vulkan_choose_workgroup(d, &r, rows[k].wanted, made);
+    if (memcmp(made, rows[k].made, sizeof made))
+      fail_msg("row %zu: %u, %u, %u", k, made[0], made[1], made[2]);
+    r.is_elastic = false; // what is part of the meaning stays, and is refused elsewhere
+    vulkan_choose_workgroup(d, &r, rows[k].wanted, made);
+    for (uint32_t axis = 0; axis < 3; axis++)
+      assert_int_equal(made[axis], axis < rows[k].rank ? rows[k].wanted[axis] : 1);
+  }
+  free(d);
+}
+
 int main(void) {
   device = vulkan_device_find(NULL, NULL);
   if (device && probe_device(device, NULL) != VYRE_OK) device = NULL;
@@ -533,6 +569,7 @@ int main(void) {
       cmocka_unit_test(test_poor_device),
       cmocka_unit_test(test_flushing_device),
       cmocka_unit_test(test_what_is_declined),
+      cmocka_unit_test(test_workgroups_fit_the_device),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
