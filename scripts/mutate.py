@@ -17,6 +17,8 @@ FUNCTION = re.compile(r"^(?!typedef|struct|enum|union|#|//|\s|extern)([\w ]+?[ *
 ARRAY = re.compile(r"^\s*(static |const |unsigned )*\w+ \*?\w+\[[^\]]*\](\[[^\]]*\])*( = .*|, .*)?;")
 # Their first two arguments say the same the other way round, or as good as.
 SYMMETRIC = {"calloc", "strcmp", "strncmp", "memcmp", "strcasecmp"}
+# Behind where it takes them, two factors.
+PRODUCT = {"arena_alloc_array"}
 # The smaller or larger of two is the same where they are equal: `a < b ? a : b`, `if (a < b) b = a;`.
 OPERAND = r"[\w.\[\]]+(?:->[\w.\[\]]+)*"
 LESSER = re.compile(rf"(?<![-+*/%)&|^<>~] )(?<![-!~\w.>\])])({OPERAND}) (<=?|>=?) ({OPERAND})"
@@ -106,7 +108,8 @@ def arguments(line, masked):
             a1, b1 = start + ends[k], start + ends[k + 1]
             first, second = line[a0:a1].strip(), line[a1 + 1:b1].strip()
             before = line[start + (ends[k - 2] + 1 if k > 1 else 0):start + ends[k - 1]].strip() if k else ""
-            if first != second and not COMMUTES.fullmatch(before):
+            is_product = m[1] in PRODUCT and k == 1
+            if first != second and not is_product and not COMMUTES.fullmatch(before):
                 lead = line[a0:a0 + len(line[a0:a1]) - len(line[a0:a1].lstrip())]
                 yield "arguments swapped", line[:a0] + lead + second + ", " + first + line[b1:]
 

@@ -84,6 +84,7 @@ def swaps(line):
 assert "v = bin(l, VYRE_OP_ADD, y, x);" not in swaps("v = bin(l, VYRE_OP_ADD, x, y);")
 assert "v = bin(l, VYRE_OP_SUB, y, x);" in swaps("v = bin(l, VYRE_OP_SUB, x, y);")
 assert "v = VYRE_LLVM(e, \"llvm.umin\", y, x);" not in swaps("v = VYRE_LLVM(e, \"llvm.umin\", x, y);")
+assert swaps("p = arena_alloc_array(a, n, sizeof *p);") == ["p = arena_alloc_array(n, a, sizeof *p);"]
 assert "v = LLVMConstInt(t, x, true);" in faults("v = LLVMConstInt(t, x, false);")
 
 loader = importlib.machinery.SourceFileLoader("mutants", "scripts/mutants")
