@@ -48,14 +48,19 @@ static vyre_kernel *start_told(const char *op, vyre_runtime_options options, vyr
   return start(op, options, rt);
 }
 
+static uint64_t limit_ns; // of dispatches; 0: none
+
 // One dispatch whose first element is `first`; returns whether the answer was right.
 static bool dispatch_of(vyre_kernel *k, uint32_t n, uint32_t count, uint32_t first) {
   uint32_t x[4 * COUNT], y[4 * COUNT];
   for (uint32_t i = 0; i < count; i++) x[i] = i + first, y[i] = 0;
   vyre_scalar param = vyre_scalar_u32(n);
   vyre_span spans[] = {{x, count * 4}, {y, count * 4}};
-  vyre_dispatch_args args = {
-      .params = &param, .param_count = 1, .buffers = spans, .buffer_count = 2};
+  vyre_dispatch_args args = {.params = &param,
+                             .param_count = 1,
+                             .buffers = spans,
+                             .buffer_count = 2,
+                             .timeout_ns = limit_ns};
   vyre_error error = {0};
   vyre_status status = vyre_kernel_dispatch(k, &args, NULL, &error);
   if (status != VYRE_OK) fprintf(stderr, "%s\n", error.message);
@@ -235,6 +240,33 @@ static void lie_sometimes(const void *context) {
   vyre_runtime_settle(rt);
   for (uint32_t i = 0; i < 20; i++) CHECK(dispatch_of(k, ROUNDS, 4 * COUNT, i % 10));
   vyre_runtime_free(rt);
+}
+
+// Who has a time limit does not wait for a comparison: it is made behind the answer, which was
+// wrong then, and it ends what gave it all the same.
+static void lie_to_who_cannot_wait(const void *context) {
+  (void)context;
+  vyre_runtime *rt;
+  vyre_kernel *k = start("loop.hasty", soon, &rt);
+  learn(rt, k);
+  CHECK(is_on(k, "fake"));
+  limit_ns = UINT64_C(60000000000);
+  atomic_store(&knowing_lies_below, 10);
+  int wrong = 0, dispatches = 0;
+  for (; is_on(k, "fake") && dispatches < 300; dispatches++) {
+    wrong += !dispatch_of(k, ROUNDS, COUNT, dispatches % 3 ? 1000 : 5);
+    vyre_runtime_settle(rt);
+  }
+  if (is_on(k, "fake")) tell_all(k);
+  CHECK(is_on(k, "cpu") && wrong >= 1);
+  CHECK(notice_count == 1 && strstr(notices, "`fake full ") && strstr(notices, "loop.hasty"));
+  for (uint32_t i = 0; i < 20; i++) CHECK(dispatch_of(k, ROUNDS, COUNT, i % 10));
+  vyre_runtime_free(rt);
+}
+
+static void a_wrong_answer_is_found_behind_a_time_limit(void **state) {
+  (void)state;
+  in_child(lie_to_who_cannot_wait, NULL);
 }
 
 static void refuse_the_liar(const void *context) {
@@ -472,6 +504,7 @@ int main(void) {
       CASE(a_parameter_that_loops_depend_on_has_buckets_of_its_own),
       CASE(buckets_are_bounded),
       CASE(a_wrong_answer_is_found_undone_told_and_remembered),
+      CASE(a_wrong_answer_is_found_behind_a_time_limit),
       CASE(a_hot_region_is_hot_in_its_own_program_only),
       CASE(what_was_learned_survives_a_process_that_just_ends),
       CASE(another_number_of_cores_is_another_machine),
