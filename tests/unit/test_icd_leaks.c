@@ -201,6 +201,10 @@ static void CL_CALLBACK hear(const char *text, const void *more, size_t size, vo
   times_said++;
 }
 
+static bool is_well(cl_int code) {
+  return code == CL_SUCCESS || code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES;
+}
+
 // A kernel whose arguments do not fit into the command, launched again: what has no memory then is
 // refused, and the context is told why.
 static void launch_without_memory(void) {
