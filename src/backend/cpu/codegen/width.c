@@ -78,7 +78,7 @@ static void weigh(estimate *s) {
     if (i < lined_end && is_scattered(s, in)) s->lined += factor;
     if (i < lined_end && is_computed) s->worked += factor;
     if (takes_turns(s, in)) s->turns += factor;
-    if (is_scattered(s, in)) s->scattered++;
+    if (is_scattered(s, in) || takes_turns(s, in)) s->scattered++;
     if (in->type && is_vector(s, i)) s->work += factor;
     if (in->type && in->type != VYRE_BOOL && is_vector(s, i))
       s->weight[type_bytes(in->type)] += factor;
