@@ -3,6 +3,7 @@
 // How long the cpu backend takes to compile, with every pass and the full tier, and nothing cached.
 // Many regions, many operations and many loops must cost each what few do: a compiler that is
 // quadratic in anything shows there; what is beyond every reasonable size gets the quick tier.
+// Regions are compiled side by side, on all cores.
 // Kernels of ordinary size stand beside `clang-19 -O2 -march=native` on the C of the same program
 // (`vyre compile --emit=c`): two commands that write assembly, run in turn. Ends with status 1 when
 // a bar is missed.
@@ -24,13 +25,13 @@ static void fail(const char *what) {
   exit(2);
 }
 
-static double compile_ms(const char *text, size_t size) {
+static double compile_ms(const char *text, size_t size, const vyre_compile_options *options) {
   vyre_program *p;
   vyre_executable *e;
   vyre_error error;
   uint64_t start = clock_now_ns();
   if (vyre_program_parse(text, size, "bench", &p, &error) != VYRE_OK ||
-      vyre_compile(p, "cpu", NULL, &e, &error) != VYRE_OK)
+      vyre_compile(p, "cpu", options, &e, &error) != VYRE_OK)
     fail(error.message);
   uint64_t end = clock_now_ns();
   vyre_executable_release(e);
@@ -70,7 +71,8 @@ static void many_loops(strbuf *s, int count) {
   strbuf_puts(s, "  x[i] = v\n}\n");
 }
 
-static double time_of(void (*make)(strbuf *s, int count), int count) {
+static double time_of(void (*make)(strbuf *s, int count), int count,
+                      const vyre_compile_options *options) {
   strbuf s = {0};
   size_t size;
   make(&s, count);
@@ -78,7 +80,7 @@ static double time_of(void (*make)(strbuf *s, int count), int count) {
   if (!text) fail("out of memory");
   double best = 0;
   for (int i = 0; i < 3; i++) {
-    double ms = compile_ms(text, size);
+    double ms = compile_ms(text, size, options);
     if (i == 0 || ms < best) best = ms;
   }
   free(text);
@@ -87,11 +89,24 @@ static double time_of(void (*make)(strbuf *s, int count), int count) {
 
 static bool grows_straight(const char *what, void (*make)(strbuf *s, int count), int few,
                            int many) {
-  double small = time_of(make, few), large = time_of(make, many);
+  double small = time_of(make, few, NULL), large = time_of(make, many, NULL);
   char line[100];
   printf("  %d %s: %.1f ms; %d: %.1f ms\n", few, what, small, many, large);
   snprintf(line, sizeof line, "one of %d %s over one of %d", many, what, few);
   return bench_at_most(line, large / many / (small / few), 1.5, "x");
+}
+
+// ---- threads ------------------------------------------------------------------------------------
+
+static bool regions_share_cores(int count) {
+  vyre_compile_options one = {
+      .tier = VYRE_TIER_QUICK, .threads = 1, .optimize = VYRE_OPTIMIZE_NONE};
+  vyre_compile_options all = one;
+  all.threads = 0;
+  double alone = time_of(many_regions, count, &one), together = time_of(many_regions, count, &all);
+  printf("  %d regions, quick tier: %.1f ms on one thread, %.1f on all\n", count, alone, together);
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 2) return true;
+  return bench_at_least("all cores over one thread", alone / together, 1.5, "x");
 }
 
 // ---- beside clang -------------------------------------------------------------------------------
@@ -104,6 +119,15 @@ static void many_masks(strbuf *s) {
     strbuf_printf(s, "  if (v & %d) != %d { v = v * %d + y[i + %d] }\n", 1 << i % 16,
                   i % 3 << i % 14, 2 * i + 3, i % 7);
   strbuf_puts(s, "  y[i] = v\n}\n");
+}
+
+// Bytes at equal distances, which are accessed lane by lane.
+static void many_strides(strbuf *s) {
+  strbuf_puts(s, "program strides()\nbuffer x: u8[] read\nbuffer y: u8[] write\n"
+                 "region main grid(len(y) / 13) {\n  let i = global_id.x\n");
+  for (int i = 0; i < 13; i++)
+    strbuf_printf(s, "  y[i * 13 + %d] = x[i * 11 + %d] * %d + x[i]\n", i, i % 11, 2 * i + 3);
+  strbuf_puts(s, "}\n");
 }
 
 typedef struct peer {
@@ -155,13 +179,13 @@ static bool compare_kernel(const peer *p, const char *name) {
   return ok;
 }
 
-static bool compare_masks(const peer *p) {
+static bool compare_made(const peer *p, const char *name, void (*make)(strbuf *s)) {
   strbuf s = {0};
   size_t size;
-  many_masks(&s);
+  make(&s);
   char *text = strbuf_take(&s, &size);
   if (!text) fail("out of memory");
-  bool ok = compare(p, "50 masks of 16 bits", text, size);
+  bool ok = compare(p, name, text, size);
   free(text);
   return ok;
 }
@@ -183,7 +207,9 @@ int main(int argc, char **argv) {
   ok &= grows_straight("operations", many_operations, 7500, 30000);
   ok &= grows_straight("conditions", many_conditions, 64, 512);
   ok &= grows_straight("loops", many_loops, 32, 256);
-  ok &= compare_masks(&p);
+  ok &= regions_share_cores(512);
+  ok &= compare_made(&p, "50 masks of 16 bits", many_masks);
+  ok &= compare_made(&p, "26 accesses at equal distances", many_strides);
   for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
     ok &= compare_kernel(&p, kernels[i]);
   remove_folder(&p);
