@@ -241,12 +241,29 @@ static node last_record(maker *m, vyre_type type, uint32_t fields, uint64_t leng
   return maker_uniform(m, type, length - records * fields + behind);
 }
 
+enum { MOST_FIELDS = 4 };
+
+// The first numbers, each once: one after the other from any of them, mostly, else in any order.
+static void some_order(maker *m, uint32_t count, uint32_t order[MOST_FIELDS]) {
+  uint32_t first = maker_below(m, count);
+  bool is_mixed = maker_chance(m, 40);
+  for (uint32_t i = 0; i < count; i++) order[i] = (i + first) % count;
+  for (uint32_t i = count; is_mixed && i > 1; i--) {
+    uint32_t k = maker_below(m, i), last = order[i - 1];
+    order[i - 1] = order[k];
+    order[k] = last;
+  }
+}
+
 // Elements of a record, read and written in any order: all of them, or some.
 static void make_record(maker *m) {
   memory *out = &m->memories[FOR_OUTPUT];
-  uint32_t fields = 2 + maker_below(m, 3), first = maker_below(m, 4);
+  uint32_t fields = 2 + maker_below(m, MOST_FIELDS - 1), from[MOST_FIELDS], to[MOST_FIELDS];
   uint32_t used = maker_chance(m, 50) ? 1 : 1 + maker_below(m, fields), way;
   if (out->form == OWN_STAGED && out->slots > 1) fields = used = out->slots;
+  some_order(m, fields, from);
+  some_order(m, out->slots, to);
+  if (maker_chance(m, 30) && used > 2) used--;
   bool is_gated = maker_chance(m, 10);
   vyre_type type = maker_index_type(m);
   node at = maker_as(m, m->linear, type);
@@ -263,10 +280,10 @@ static void make_record(maker *m) {
   }
   if (is_gated) vyre_build_if(m->b, maker_relation(m).value);
   for (uint32_t i = 0; i < used; i++) {
-    node field = maker_const(m, type, (i + first) % fields);
+    node field = maker_const(m, type, from[i % fields]);
     node x = maker_load(m, FOR_VALUES, maker_binary(m, VYRE_OP_ADD, at, field));
-    node to = maker_own(m, out, (i + first) % out->slots);
-    vyre_build_store(m->b, out->mem, to.value, maker_as(m, x, out->type).value);
+    node at_own = maker_own(m, out, to[i % out->slots]);
+    vyre_build_store(m->b, out->mem, at_own.value, maker_as(m, x, out->type).value);
   }
   if (is_gated) vyre_build_end(m->b);
 }

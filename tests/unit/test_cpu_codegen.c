@@ -110,6 +110,28 @@ static void test_loops_run_again(void **state) {
                   .lengths = {64}});
 }
 
+// Three parts of four, of which the one written last stands between the others: it is next to both,
+// and belongs to one of them.
+static void test_parts_between_others(void **state) {
+  (void)state;
+  const char *text = "program parts()\n"
+                     "buffer x: u32[] read\n"
+                     "buffer out: u32[] readwrite\n"
+                     "region main grid(len(x)) {\n"
+                     "  let i = global_id.x\n"
+                     "  let r = %s * 4\n"
+                     "  out[r] = x[i]\n"
+                     "  out[r + 2] = x[i] + 2\n"
+                     "  out[r + 1] = x[i] + 1\n"
+                     "}\n";
+  const char *first[] = {"i", "(i ^ 5)", "(96 - i)"};
+  for (size_t k = 0; k < sizeof first / sizeof *first; k++) {
+    char program[400];
+    snprintf(program, sizeof program, text, first[k]);
+    check(&(sample){.text = program, .lengths = {96, 400}});
+  }
+}
+
 static void test_group_leaves_loops(void **state) {
   (void)state;
   check(&(sample){.text = "program leave(n: i32)\n"
@@ -649,6 +671,7 @@ int main(void) {
       cmocka_unit_test(test_reduction),
       cmocka_unit_test(test_values_over_barriers),
       cmocka_unit_test(test_loops_run_again),
+      cmocka_unit_test(test_parts_between_others),
       cmocka_unit_test(test_group_leaves_loops),
       cmocka_unit_test(test_all_return_before_a_barrier),
       cmocka_unit_test(test_some_return_before_a_barrier),

@@ -401,6 +401,14 @@ static bool find_stored(const emitter *e, uint32_t i, run *r) {
          is_anywhere(e, r) && (is_line_by_chance(e, i) || is_pair(e, &p, r));
 }
 
+// Some of its stores wait for another run: x[k], x[k + 2] and x[k + 1] are two pairs by their
+// places.
+static bool is_taken(const emitter *e, uint32_t i, const run *r) {
+  for (unsigned k = 0; k < r->count; k++)
+    if (r->op[k] != i && e->early[r->op[k] - e->first]) return true;
+  return false;
+}
+
 bool run_store(emitter *e, uint32_t i) {
   uint32_t *early = &e->early[i - e->first], first = *early;
   run r;
@@ -408,7 +416,7 @@ bool run_store(emitter *e, uint32_t i) {
   if (is_uniform(e, e->p->code[i].arg[1])) return false;
   if (first == i) return true; // the last one writes it
   if (!first) {
-    if (!find_stored(e, i, &r)) return false;
+    if (!find_stored(e, i, &r) || is_taken(e, i, &r)) return false;
     for (unsigned k = 0; k < r.count; k++)
       if (r.op[k] != i) e->early[r.op[k] - e->first] = r.op[k] == r.last ? i : r.op[k];
     return true;
