@@ -15,7 +15,7 @@ typedef enum pass_outcome {
   PASS_UNCHANGED,    // ran and found nothing to do
   PASS_NOT_SELECTED, // selection left it out; `reason` says why
   PASS_REFUSED,      // its inputs are not there, such as a capability; `reason` says what
-  PASS_REVERTED,     // it changed the program for the worse by its own cost gate
+  PASS_REVERTED,     // worse by its own cost gate, or above a limit: the program is as it was
   PASS_OUTCOME_COUNT
 } pass_outcome;
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "ir/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,13 +136,14 @@ static bool has_same_interface(const vyre_program *a, const vyre_program *b) {
 
 // Callers bind the result as they bound the original, and regions are where telemetry looks for
 // them, unless the pass says otherwise in its record.
-static vyre_status check_boundary(const scheduler *s, const pass *p, const vyre_program *next) {
+static vyre_status check_boundary(const scheduler *s, const pass *p, const vyre_program *next,
+                                  vyre_error *error) {
   pass_boundary boundary = p->info.boundary;
   if (boundary == PASS_BOUNDARY_ABI_CHANGING) return VYRE_OK;
   bool is_kept = has_same_interface(s->program, next);
   if (is_kept && (boundary == PASS_BOUNDARY_REGION_CHANGING || has_same_regions(s->program, next)))
     return VYRE_OK;
-  return error_set(s->error, VYRE_ERROR_VERIFY, "%s",
+  return error_set(error, VYRE_ERROR_VERIFY, "%s",
                    is_kept ? "it has other regions" : "it has other parameters or buffers");
 }
 
@@ -162,17 +164,25 @@ static bool adopt(scheduler *s, vyre_program *next) {
   return true;
 }
 
-// A verifier's complaint about a pass's result is a bug in that pass; it is reported as an error
-// that names it, with the program unharmed.
-static vyre_status blame(scheduler *s, const pass *p, vyre_status status) {
-  if (status == VYRE_ERROR_VERIFY && s->error) {
-    char message[sizeof s->error->message];
-    snprintf(message, sizeof message, "%s", s->error->message);
+// Copies of what is in a block have arrays and blocks of their own, and a program that had room for
+// them once may have none for all of them: then the pass changes nothing.
+static bool is_too_large(vyre_status status, const vyre_error *error) {
+  static const verify_code limits[] = {VERIFY_V005, VERIFY_V045, VERIFY_V046, VERIFY_V082};
+  for (size_t i = 0; status == VYRE_ERROR_VERIFY && i < sizeof limits / sizeof *limits; i++)
+    if (!strcmp(error->code, verify_rules[limits[i]].code)) return true;
+  return status == VYRE_ERROR_LIMIT;
+}
+
+// Any other complaint of the verifier about a pass's result is a bug in that pass; it is reported
+// as an error that names it, with the program unharmed.
+static vyre_status blame(scheduler *s, const pass *p, vyre_status status, const vyre_error *found) {
+  if (!s->error) return status;
+  *s->error = *found;
+  if (status == VYRE_ERROR_VERIFY)
     snprintf(s->error->message, sizeof s->error->message,
              "pass `%s` made an invalid program: %.400s. Fix: leave the pass out (--passes) and "
              "report this with the program",
-             p->info.name, message);
-  }
+             p->info.name, found->message);
   return status;
 }
 
@@ -182,17 +192,19 @@ static vyre_status run_pass(scheduler *s, size_t index, bool *changed) {
   pass_run run = {s->program, row_of(s, index), &s->scratch, p};
   vyre_program *next = NULL;
   uint64_t start = clock_now_ns();
-  vyre_status status = p->run(&run, &next, s->error);
+  vyre_error error = {0};
+  vyre_status status = p->run(&run, &next, &error);
   uint64_t time_ns = clock_now_ns() - start;
+  bool is_large = is_too_large(status, &error);
   arena_reset(&s->scratch);
-  if (status == VYRE_OK && next) status = check_boundary(s, p, next);
-  if (status != VYRE_OK) {
+  if (status == VYRE_OK && next) status = check_boundary(s, p, next, &error);
+  if (status != VYRE_OK && !is_large) {
     vyre_program_release(next);
-    return blame(s, p, status);
+    return blame(s, p, status, &error);
   }
   s->summary.runs++;
-  pass_outcome outcome = next ? PASS_CHANGED : PASS_UNCHANGED;
-  const char *reason = NULL;
+  pass_outcome outcome = next ? PASS_CHANGED : is_large ? PASS_REVERTED : PASS_UNCHANGED;
+  const char *reason = is_large ? "limit" : NULL;
   if (next) {
     after = opt_count(next);
     if (p->is_better && !p->is_better(&before, &after)) {
