@@ -4,6 +4,8 @@
 // which variables get their only value from one statement.
 #include "front/clang/ast.h"
 
+#include "ir/types.h"
+
 #include <string.h>
 
 static void ast_count_loop(unit *u, node *loop); // fills n->counts
@@ -255,6 +257,19 @@ static bool is_name(node *n, const decl *d) {
   return n && n->kind == N_NAME && n->decl == d;
 }
 
+// What is under casts that lose nothing of the counter: a narrower integer begins over where the
+// counter goes on, as in (uchar)i < 10.
+static node *without_casts(node *n, const decl *counter) {
+  while (n && n->kind == N_CAST && n->type->kind == T_SCALAR && type_is_int(n->type->scalar) &&
+         n->type->size >= counter->type->size)
+    n = n->kid[0];
+  return n;
+}
+
+static bool is_counter(node *n, const decl *counter) {
+  return is_name(without_casts(n, counter), counter);
+}
+
 // i++, i += c, i = i + c and downwards.
 static bool read_step(node *step, counting *c) {
   if (!step) return false;
@@ -268,13 +283,13 @@ static bool read_step(node *step, counting *c) {
     c->step = step->kid[1];
     return true;
   }
-  node *sum = ast_skip_casts(step->kid[1]);
+  node *sum = without_casts(step->kid[1], c->counter);
   if (step->op != CXBinaryOperator_Assign || sum->kind != N_BINARY) return false;
   if (sum->op != CXBinaryOperator_Add && sum->op != CXBinaryOperator_Sub) return false;
   c->is_down = sum->op == CXBinaryOperator_Sub;
-  if (is_name(ast_skip_casts(sum->kid[0]), c->counter))
+  if (is_counter(sum->kid[0], c->counter))
     c->step = sum->kid[1];
-  else if (!c->is_down && is_name(ast_skip_casts(sum->kid[1]), c->counter))
+  else if (!c->is_down && is_counter(sum->kid[1], c->counter))
     c->step = sum->kid[0];
   return c->step != NULL;
 }
@@ -287,8 +302,8 @@ static bool read_condition(node *condition, counting *c) {
                                    [CXBinaryOperator_GE] = CXBinaryOperator_LE};
   uint8_t op = condition->op;
   if (op < CXBinaryOperator_LT || op > CXBinaryOperator_GE) return false;
-  int side = is_name(ast_skip_casts(condition->kid[0]), c->counter) ? 0 : 1;
-  if (!is_name(ast_skip_casts(condition->kid[side]), c->counter)) return false;
+  int side = is_counter(condition->kid[0], c->counter) ? 0 : 1;
+  if (!is_counter(condition->kid[side], c->counter)) return false;
   if (side == 1) op = turned[op];
   bool goes_down = op == CXBinaryOperator_GT || op == CXBinaryOperator_GE;
   if (goes_down != c->is_down) return false;

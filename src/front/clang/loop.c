@@ -132,8 +132,11 @@ static bool is_integer(const ctype *type) {
 static uint64_t constant_step(lowering *l, node *step) {
   if (!step) return 1;
   if (!is_integer(step->type) || !is_pure(l, step)) return 0;
-  node *call = ast_skip_casts(step);
+  node *call = step;
   uint64_t bits;
+  // 16 bits have room for every local size.
+  while (call->kind == N_CAST && is_integer(call->type) && call->type->size > 1)
+    call = call->kid[0];
   if (call->kind == N_CALL && !call->callee && builtin_local_size(l, call, &bits)) return bits;
   ref r = rvalue_scalar(l, step);
   if (!e_is_const(l, r, &bits) || (int64_t)bits <= 0 || bits > INT32_MAX) return 0;
