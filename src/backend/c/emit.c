@@ -228,10 +228,12 @@ static void put_region(c_file *f, uint32_t index) {
                 "  if (!frames) return NO_MEMORY;\n",
                 index, w[0], w[1], w[2], index, index, size);
   strbuf_printf(&f->s.text,
-                "  for (group[2] = 0; group[2] < g->grid[2] / size[2]; group[2]++)\n"
-                "    for (group[1] = 0; group[1] < g->grid[1] / size[1]; group[1]++)\n"
-                "      for (group[0] = 0; group[0] < g->grid[0] / size[0]; group[0]++) {\n"
-                "        if (result != RAN) break;\n"
+                "  bool is_empty = !g->grid[0] || !g->grid[1] || !g->grid[2];\n"
+                "  uint32_t ends[3];\n"
+                "  for (int k = 0; k < 3; k++) ends[k] = is_empty ? 0 : g->grid[k] / size[k];\n"
+                "  for (group[2] = 0; group[2] < ends[2] && result == RAN; group[2]++)\n"
+                "    for (group[1] = 0; group[1] < ends[1] && result == RAN; group[1]++)\n"
+                "      for (group[0] = 0; group[0] < ends[0] && result == RAN; group[0]++) {\n"
                 "        memset(&shared, 0, sizeof shared);\n"
                 "        for (uint32_t i = 0; i < %u; i++) {\n"
                 "          frames[i].place = place_of(group, i, size);\n"
