@@ -31,6 +31,14 @@ bool pieces_next(pieces *p, size_t offset[3], size_t size[3]) {
   return true;
 }
 
+uint64_t pieces_weight(const vyre_program *p, const region *r) {
+  enum { WORD = 4 };
+  uint64_t bytes = 0, size = (uint64_t)r->workgroup[0] * r->workgroup[1] * r->workgroup[2];
+  for (uint32_t i = r->shared.first; i < r->shared.end; i++)
+    bytes += (uint64_t)p->shared[i].length * type_bytes(p->shared[i].type);
+  return 1 + bytes / (WORD * size);
+}
+
 bool pieces_are_many(const pieces *p) {
   for (int k = 0; k < 3; k++)
     if (p->piece[k] < p->global[k]) return true;

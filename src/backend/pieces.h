@@ -5,6 +5,8 @@
 #ifndef VYRE_BACKEND_PIECES_H
 #define VYRE_BACKEND_PIECES_H
 
+#include "ir/program.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +23,8 @@ void pieces_begin(pieces *p, const size_t global[3], const size_t local[3], uint
 // The next piece, x first; false when there is none left.
 bool pieces_next(pieces *p, size_t offset[3], size_t size[3]);
 bool pieces_are_many(const pieces *p);
+// How many others an invocation of the region counts for: who is told to stop has cleared its part
+// of the shared arrays before it asks.
+uint64_t pieces_weight(const vyre_program *p, const region *r);
 
 #endif

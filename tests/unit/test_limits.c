@@ -154,6 +154,19 @@ static void test_pieces(void **state) {
           }
 }
 
+// Pieces are smaller where each workgroup clears much before it asks whether to stop.
+static void test_weights_of_pieces(void **state) {
+  (void)state;
+  vyre_program *p = parse("program weights()\nbuffer y: u32[] readwrite\n"
+                          "region light grid(64) {\ny[global_id.x] = 1\n}\n"
+                          "region heavy grid(64) workgroup(4) {\nshared s: u32[1000]\n"
+                          "shared t: u8[1000]\ns[local_id.x * 7] = 1\nt[local_id.x * 5] = 2\n"
+                          "barrier\ny[global_id.x] = s[7] + u32(t[5])\n}\n");
+  assert_int_equal(pieces_weight(p, &p->regions[0]), 1);
+  assert_int_equal(pieces_weight(p, &p->regions[1]), 1 + 5000 / 16);
+  vyre_program_release(p);
+}
+
 // Numbers of workgroups are those of the whole grid, wherever it is cut.
 static void test_groups_of_pieces(void **state) {
   (void)state;
@@ -443,6 +456,7 @@ int main(void) {
       cmocka_unit_test(test_a_late_compile_keeps_its_names),
       cmocka_unit_test(test_given_up),
       cmocka_unit_test(test_pieces),
+      cmocka_unit_test(test_weights_of_pieces),
       cmocka_unit_test(test_groups_of_pieces),
       cmocka_unit_test(test_endless_on_ref),
       cmocka_unit_test(test_endless_on_cpu),

@@ -205,10 +205,14 @@ static cu_result copy_out(cuda_runner *i, run *r) {
 
 // ---- steps --------------------------------------------------------------------------------------
 
+static uint64_t weight_of(const cuda_runner *i, uint32_t r) {
+  return i->build->is_polled ? pieces_weight(i->program, &i->program->regions[r]) : 1;
+}
+
 // A grid in pieces that the device takes at once, and that a time limit can end.
 static void begin_region(const cuda_runner *i, run *r) {
   const launch_region *wanted = &r->l->regions[r->region];
-  uint64_t most = i->build->is_polled ? PIECE_INVOCATIONS : UINT64_MAX;
+  uint64_t most = i->build->is_polled ? PIECE_INVOCATIONS / weight_of(i, r->region) : UINT64_MAX;
   size_t local[3], global[3];
   cuda_choose_workgroup(i->build, i->program, r->region, wanted->workgroup, r->workgroup);
   for (int k = 0; k < 3; k++) {
@@ -295,7 +299,8 @@ static cu_result launch_batch(cuda_runner *i, run *r, batch *out) {
     }
     bool is_new = !out->count || out->regions[out->count - 1] != s.region;
     if (is_new) out->regions[out->count++] = s.region;
-    taken = s.invocations > UINT64_MAX - taken ? UINT64_MAX : taken + s.invocations;
+    uint64_t work = s.invocations * weight_of(i, s.region);
+    taken = work > UINT64_MAX - taken ? UINT64_MAX : taken + work;
     code = launch_step(i, r->l, &s);
     if (code == CU_SUCCESS) code = api->EventRecord(i->events[out->count], i->stream);
   }

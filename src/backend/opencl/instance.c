@@ -253,7 +253,8 @@ static void cut(const instance *i, uint32_t r, const launch_region *shape, piece
   size_t global[3];
   choose_workgroup(i, r, shape->workgroup, local);
   for (int k = 0; k < 3; k++) global[k] = (shape->grid[k] + local[k] - 1) / local[k] * local[k];
-  pieces_begin(p, global, local, i->build->is_polled ? PIECE_INVOCATIONS : UINT64_MAX);
+  uint64_t most = PIECE_INVOCATIONS / pieces_weight(i->program, &i->program->regions[r]);
+  pieces_begin(p, global, local, i->build->is_polled ? most : UINT64_MAX);
 }
 
 static cl_int enqueue(instance *i, uint32_t r, const size_t *offset, const size_t size[3],

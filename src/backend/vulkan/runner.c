@@ -338,10 +338,15 @@ static vyre_status choose_shape(runner *i, uint32_t r, const launch_region *want
   return vulkan_build_pipeline(i->build, r, size, &s->pipeline, error);
 }
 
+static uint64_t weight_of(const runner *i, const launch *l, uint32_t r) {
+  return l->timeout_ns ? pieces_weight(i->program, &i->program->regions[r]) : 1;
+}
+
 // The region's grid in pieces that the device takes at once, and that a time limit can end.
 static void begin_pieces(runner *i, const launch *l, uint32_t r) {
   const VkPhysicalDeviceLimits *limits = &i->device->properties.limits;
-  uint64_t most = l->timeout_ns && i->build->source.is_polled ? PIECE_INVOCATIONS : UINT64_MAX;
+  bool is_cut = l->timeout_ns && i->build->source.is_polled;
+  uint64_t most = is_cut ? PIECE_INVOCATIONS / weight_of(i, l, r) : UINT64_MAX;
   const uint32_t *w = i->shapes[r].workgroup;
   size_t local[3] = {w[0], w[1], w[2]}, global[3];
   pieces *p = &i->walk.pieces;
@@ -387,11 +392,12 @@ static VkResult make_steps(runner *i, const launch *l) {
   while (i->steps.count < STEPS_AT_ONCE && walk_on(i, l)) {
     pieces before = i->walk.pieces;
     runner_step s = next_step(i);
-    if (i->steps.count && taken + s.invocations > most) {
+    uint64_t work = s.invocations * weight_of(i, l, s.region);
+    if (i->steps.count && taken + work > most) {
       i->walk.pieces = before;
       break;
     }
-    taken += s.invocations;
+    taken += work;
     if (!vec_push(&i->steps, s)) return VK_ERROR_OUT_OF_HOST_MEMORY;
   }
   return record_uniform(i, l);
