@@ -20,6 +20,11 @@ static inline uint64_t random_bits(random_state *r) {
   return z ^ z >> 31;
 }
 
+// As after so many calls of random_bits.
+static inline void random_skip(random_state *r, uint64_t count) {
+  r->at += count * 0x9e3779b97f4a7c15u;
+}
+
 // 0 <= result < count; 0 for a count of 0.
 static inline uint32_t random_below(random_state *r, uint32_t count) {
   return (uint32_t)((random_bits(r) >> 32) * count >> 32);

@@ -255,9 +255,19 @@ static vyre_status check_params(const bindings *b, vyre_error *error) {
 
 // ---- buffers ------------------------------------------------------------------------------------
 
-static vyre_status bind_buffer_file(named_buffer *buf, vyre_error *error) {
+static vyre_status too_long(const named_buffer *buf, vyre_error *error) {
+  return error_set(error, VYRE_ERROR_LIMIT,
+                   "buffer `%s` would have %llu elements, above the limit of %llu. Fix: use a "
+                   "smaller one",
+                   buf->info.name, (unsigned long long)buf->count,
+                   (unsigned long long)max_elements);
+}
+
+static vyre_status bind_buffer_file(const bindings *b, named_buffer *buf, vyre_error *error) {
   npy_array array;
-  vyre_status status = array_read(buf->spec.text, buf->info.type, &array, error);
+  buf->is_later = b->is_later && npy_read_header(buf->spec.text, &array, &buf->file_elements);
+  vyre_status status = VYRE_OK;
+  if (!buf->is_later) status = array_read(buf->spec.text, buf->info.type, &array, error);
   if (status != VYRE_OK) return status;
   vyre_type held = array.type;
   if (held != buf->info.type) {
@@ -273,6 +283,8 @@ static vyre_status bind_buffer_file(named_buffer *buf, vyre_error *error) {
   memcpy(buf->shape, array.shape, sizeof buf->shape);
   buf->data = array.data;
   buf->storage = array.storage;
+  if (buf->is_later) buf->file = array;
+  if (buf->is_later && buf->count > max_elements) return too_long(buf, error);
   return VYRE_OK;
 }
 
@@ -312,7 +324,7 @@ static vyre_status bind_buffer(bindings *b, uint32_t index, const char *text, vy
     return error_set(error, VYRE_ERROR_BINDING,
                      "buffer `%s` is transient: it is allocated for the run. Fix: leave it out",
                      buf->info.name);
-  if (buf->spec.kind == SPEC_FILE) return bind_buffer_file(buf, error);
+  if (buf->spec.kind == SPEC_FILE) return bind_buffer_file(b, buf, error);
   if (buf->spec.kind == SPEC_LOCAL)
     return error_set(
         error, VYRE_ERROR_BINDING,
@@ -333,12 +345,7 @@ static vyre_status bind_buffer(bindings *b, uint32_t index, const char *text, vy
   buf->count = buf->spec.count;
   buf->rank = buf->spec.rank;
   memcpy(buf->shape, buf->spec.shape, sizeof buf->shape);
-  if (buf->count <= max_elements) return VYRE_OK;
-  return error_set(error, VYRE_ERROR_LIMIT,
-                   "buffer `%s` would have %llu elements, above the limit of %llu. Fix: use a "
-                   "smaller one",
-                   buf->info.name, (unsigned long long)buf->count,
-                   (unsigned long long)max_elements);
+  return buf->count <= max_elements ? VYRE_OK : too_long(buf, error);
 }
 
 named_buffer *bind_printf(bindings *b) {
@@ -384,6 +391,7 @@ static vyre_status fill_buffers(bindings *b, vyre_error *error) {
     if (buf->info.is_transient) continue;
     vyre_status status = buf->data ? VYRE_OK : allocate(buf, error);
     bool fill = buf->is_given && buf->spec.kind != SPEC_FILE && buf->spec.kind != SPEC_ZEROS;
+    if (fill && b->is_later && spec_is_generator(&buf->spec)) buf->is_later = true, fill = false;
     if (status == VYRE_OK && fill)
       status = spec_fill(&buf->spec, buf->info.type, buf->count, buf->data, error);
     if (status != VYRE_OK) return status;
@@ -395,8 +403,10 @@ static vyre_status fill_buffers(bindings *b, vyre_error *error) {
 // ---- all
 // ------------------------------------------------------------------------------------------
 
-static vyre_status begin(bindings *b, const vyre_program *program, vyre_error *error) {
+static vyre_status begin(bindings *b, const vyre_program *program, bool is_later,
+                         vyre_error *error) {
   *b = (bindings){.program = program,
+                  .is_later = is_later,
                   .param_count = vyre_program_param_count(program),
                   .buffer_count = vyre_program_buffer_count(program)};
   b->params = calloc(b->param_count + 1, sizeof *b->params);
@@ -425,9 +435,10 @@ static vyre_status bind_word(bindings *b, char *word, vyre_error *error) {
   return status;
 }
 
-vyre_status bind_words(const vyre_program *program, char **words, size_t word_count,
-                       const uint64_t *grid, uint32_t grid_count, bindings *b, vyre_error *error) {
-  vyre_status status = begin(b, program, error);
+static vyre_status bind_all(const vyre_program *program, char **words, size_t word_count,
+                            const uint64_t *grid, uint32_t grid_count, bool is_later, bindings *b,
+                            vyre_error *error) {
+  vyre_status status = begin(b, program, is_later, error);
   for (size_t i = 0; i < word_count && status == VYRE_OK; i++)
     status = bind_word(b, words[i], error);
   if (status == VYRE_OK) status = bind_grid(b, grid, grid_count, error);
@@ -445,6 +456,27 @@ vyre_status bind_words(const vyre_program *program, char **words, size_t word_co
   if (status == VYRE_OK) status = fill_buffers(b, error);
   if (status != VYRE_OK) bind_free(b);
   return status;
+}
+
+vyre_status bind_words(const vyre_program *program, char **words, size_t word_count,
+                       const uint64_t *grid, uint32_t grid_count, bindings *b, vyre_error *error) {
+  return bind_all(program, words, word_count, grid, grid_count, false, b, error);
+}
+
+vyre_status bind_words_later(const vyre_program *program, char **words, size_t word_count,
+                             const uint64_t *grid, uint32_t grid_count, bindings *b,
+                             vyre_error *error) {
+  return bind_all(program, words, word_count, grid, grid_count, true, b, error);
+}
+
+vyre_status bind_fill(const named_buffer *buf, uint64_t first, uint64_t count, void *to,
+                      vyre_error *error) {
+  size_t width = vyre_type_size(buf->info.type);
+  if (buf->is_later && buf->spec.kind == SPEC_FILE)
+    return npy_read_part(buf->spec.text, &buf->file, buf->file_elements, first, count, to, error);
+  if (buf->is_later) return spec_fill_part(&buf->spec, buf->info.type, first, count, to, error);
+  if (count) memcpy(to, (char *)buf->data + first * width, count * width);
+  return VYRE_OK;
 }
 
 void bind_free(bindings *b) {

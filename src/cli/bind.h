@@ -8,6 +8,7 @@
 #ifndef VYRE_CLI_BIND_H
 #define VYRE_CLI_BIND_H
 
+#include "cli/npy.h"
 #include "cli/spec.h"
 
 typedef struct named_buffer {
@@ -16,8 +17,11 @@ typedef struct named_buffer {
   spec spec;
   uint64_t count; // elements
   uint64_t shape[SPEC_MOST_AXES];
-  uint32_t rank; // of what was given; 0: it has no shape
-  void *data;    // NULL for a transient one
+  uint32_t rank;  // of what was given; 0: it has no shape
+  void *data;     // NULL for a transient one
+  bool is_later;  // what it holds is read or made in parts, by bind_fill
+  npy_array file; // of a file that is read later, without its data
+  uint64_t file_elements;
   void *storage; // what to free
 } named_buffer;
 
@@ -28,11 +32,20 @@ typedef struct bindings {
   bool *param_given;
   named_buffer *buffers; // all of the program's, transient ones too
   vyre_span *spans;      // without the transient ones
+  bool is_later;
 } bindings;
 
 // `grid` has grid_count extents, 0 when --grid was not used. The words are borrowed.
 vyre_status bind_words(const vyre_program *program, char **words, size_t word_count,
                        const uint64_t *grid, uint32_t grid_count, bindings *out, vyre_error *error);
+// The same for one of several ranks: `data` of what can be made in parts stays as it is, which
+// takes no memory.
+vyre_status bind_words_later(const vyre_program *program, char **words, size_t word_count,
+                             const uint64_t *grid, uint32_t grid_count, bindings *out,
+                             vyre_error *error);
+// Elements of a buffer as it was given.
+vyre_status bind_fill(const named_buffer *buf, uint64_t first, uint64_t count, void *to,
+                      vyre_error *error);
 void bind_free(bindings *b);
 // The axes of a buffer: those of an image, with its channels last; those that it was given with;
 // those of inputs that have as many elements, or as many rows and columns; or one. Returns how

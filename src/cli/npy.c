@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAGIC_BYTES = 6, MAX_HEADER = 1 << 16, ALIGN = 64, MAX_FILE_GIB = 64 };
 static const char magic[MAGIC_BYTES + 1] = "\x93NUMPY";
@@ -186,7 +187,12 @@ static vyre_status to_c_order(npy_array *a, size_t width, vyre_error *error) {
   return VYRE_OK;
 }
 
-static vyre_status read_elements(const header *h, char *bytes, size_t size) {
+static void make_bools(char *data, uint64_t count) {
+  for (uint64_t i = 0; i < count; i++) data[i] = data[i] != 0;
+}
+
+// Whether so many bytes are the elements of the shape.
+static vyre_status count_elements(const header *h, size_t size) {
   npy_array *a = h->array;
   size_t width = vyre_type_size(h->type), want;
   bool overflow = false, empty = false;
@@ -197,20 +203,27 @@ static vyre_status read_elements(const header *h, char *bytes, size_t size) {
   if (empty) a->count = 0;
   overflow |= __builtin_mul_overflow(a->count, width, &want);
   if (overflow) return malformed(h, "its shape is beyond 64 bits");
-  if (want != size)
-    return error_set(h->error, VYRE_ERROR_BINDING,
-                     "`%s` holds %zu bytes of elements, and its shape needs %zu. Fix: write the "
-                     "file again; it was cut short or something was added",
-                     h->name, size, want);
+  if (want == size) return VYRE_OK;
+  return error_set(h->error, VYRE_ERROR_BINDING,
+                   "`%s` holds %zu bytes of elements, and its shape needs %zu. Fix: write the "
+                   "file again; it was cut short or something was added",
+                   h->name, size, want);
+}
+
+static vyre_status read_elements(const header *h, char *bytes, size_t size) {
+  npy_array *a = h->array;
+  size_t width = vyre_type_size(h->type);
+  vyre_status status = count_elements(h, size);
+  if (status != VYRE_OK) return status;
   a->data = bytes;
   if ((size_t)(bytes - (char *)a->storage) % 16) a->data = memmove(a->storage, bytes, size);
   if (h->big_endian) swap_bytes(a->data, a->count, width);
-  if (h->type == VYRE_BOOL)
-    for (uint64_t i = 0; i < a->count; i++) ((char *)a->data)[i] = ((char *)a->data)[i] != 0;
+  if (h->type == VYRE_BOOL) make_bools(a->data, a->count);
   return h->fortran && a->rank > 1 && a->count ? to_c_order(a, width, h->error) : VYRE_OK;
 }
 
-static vyre_status decode(header *h, char *bytes, size_t size) {
+// *elements is where the header ends.
+static vyre_status decode_header(header *h, const char *bytes, size_t size, size_t *elements) {
   const unsigned char *u = (const unsigned char *)bytes;
   if (size < MAGIC_BYTES || memcmp(bytes, magic, MAGIC_BYTES) != 0)
     return refuse(h, "is no .npy file", "write it with numpy.save, or name a .csv or .png file");
@@ -229,7 +242,14 @@ static vyre_status decode(header *h, char *bytes, size_t size) {
   vyre_status status = read_header(h);
   if (status != VYRE_OK) return status;
   h->array->type = h->type;
-  return read_elements(h, bytes + start + length, size - start - length);
+  *elements = start + length;
+  return VYRE_OK;
+}
+
+static vyre_status decode(header *h, char *bytes, size_t size) {
+  size_t elements;
+  vyre_status status = decode_header(h, bytes, size, &elements);
+  return status == VYRE_OK ? read_elements(h, bytes + elements, size - elements) : status;
 }
 
 vyre_status npy_decode(void *bytes, size_t size, const char *name, npy_array *out,
@@ -238,6 +258,37 @@ vyre_status npy_decode(void *bytes, size_t size, const char *name, npy_array *ou
   header h = {.name = name, .error = error, .array = out};
   vyre_status status = decode(&h, bytes, size);
   if (status != VYRE_OK) npy_free(out);
+  return status;
+}
+
+bool npy_read_header(const char *path, npy_array *out, uint64_t *elements) {
+  int fd;
+  uint64_t size;
+  size_t start = 0;
+  vyre_error unused;
+  *out = (npy_array){0};
+  if (file_open_regular(path, &fd, &size, &unused) != VYRE_OK) return false;
+  size_t read = size < MAX_HEADER + 12 ? size : MAX_HEADER + 12;
+  char *bytes = malloc(read + 1);
+  header h = {.name = path, .error = &unused, .array = out};
+  bool ok = bytes && file_read_at(fd, path, 0, bytes, read, &unused) == VYRE_OK &&
+            decode_header(&h, bytes, read, &start) == VYRE_OK && !h.big_endian &&
+            (!h.fortran || out->rank < 2) && count_elements(&h, size - start) == VYRE_OK;
+  *elements = start;
+  free(bytes);
+  close(fd);
+  return ok;
+}
+
+vyre_status npy_read_part(const char *path, const npy_array *array, uint64_t elements,
+                          uint64_t first, uint64_t count, void *to, vyre_error *error) {
+  int fd;
+  uint64_t size, width = vyre_type_size(array->type);
+  vyre_status status = file_open_regular(path, &fd, &size, error);
+  if (status != VYRE_OK) return status;
+  status = file_read_at(fd, path, elements + first * width, to, count * width, error);
+  if (status == VYRE_OK && array->type == VYRE_BOOL) make_bools(to, count);
+  close(fd);
   return status;
 }
 

@@ -22,6 +22,13 @@ typedef struct npy_array {
 // Takes the malloc'ed bytes of a file, whatever the outcome. `name` is for messages.
 vyre_status npy_decode(void *bytes, size_t size, const char *name, npy_array *out,
                        vyre_error *error);
+// The same without the elements, where they stand in a file as they are in memory: *elements is
+// where they begin, and `data` is NULL. False for all other files, and for those that npy_read
+// refuses.
+bool npy_read_header(const char *path, npy_array *out, uint64_t *elements);
+// `count` elements of such a file from its element `first` on. `path` is the one of the header.
+vyre_status npy_read_part(const char *path, const npy_array *array, uint64_t elements,
+                          uint64_t first, uint64_t count, void *to, vyre_error *error);
 vyre_status npy_read(const char *path, npy_array *out, vyre_error *error);
 void npy_free(npy_array *array);
 

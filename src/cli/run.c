@@ -527,7 +527,8 @@ static int run_program(const cli *c, options *o, const loaded *l, bool *is_late)
   result r = {.check = {.cli = c, .source = l}};
   vyre_status status = check_workgroup(o, program, &error);
   if (status == VYRE_OK)
-    status = bind_words(program, o->words.at, o->words.count, o->grid, o->grid_count, &b, &error);
+    status = (o->ranks > 1 ? bind_words_later : bind_words)(program, o->words.at, o->words.count,
+                                                            o->grid, o->grid_count, &b, &error);
   // What is wrong before ranks meet is wrong on all of them: one says it.
   if (status != VYRE_OK) return o->rank ? cli_exit_code(error.status) : cli_error(c, &error);
   // A name that does not exist is found before the work, not after it.

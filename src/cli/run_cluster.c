@@ -29,13 +29,31 @@ uint32_t run_cluster_ranks(uint32_t *rank) {
   return 1;
 }
 
-// Each rank has the whole array, and gives its share of it.
-static vyre_status give_share(const vyre_runtime *rt, vyre_buffer *to, const vyre_span *from,
+enum { GIVEN_BYTES = 1 << 24 }; // at once
+
+// Each rank reads or makes its share, and gives it, piece by piece: as many of them on all ranks.
+static vyre_status give_share(const vyre_runtime *rt, vyre_buffer *to, const named_buffer *from,
                               vyre_error *error) {
   uint64_t rank = vyre_cluster_rank(rt), size = vyre_cluster_size(rt);
-  size_t lo = (size_t)(from->size_bytes / size * rank);
-  size_t hi = rank + 1 == size ? from->size_bytes : (size_t)(from->size_bytes / size * (rank + 1));
-  return vyre_buffer_write(to, lo, (char *)from->data + lo, hi - lo, error);
+  size_t width = vyre_type_size(from->info.type);
+  uint64_t share = from->count / size, first = share * rank,
+           most = from->count - share * (size - 1);
+  uint64_t end = rank + 1 == size ? from->count : first + share, step = GIVEN_BYTES / width;
+  void *room = malloc((most < step ? most : step) * width + 1);
+  vyre_status status = room ? VYRE_OK : error_out_of_memory(error);
+  for (uint64_t at = 0; at < most && status == VYRE_OK; at += step) {
+    uint64_t lo = first + at < end ? first + at : end, hi = end - lo < step ? end : lo + step;
+    status = bind_fill(from, lo, hi - lo, room, error);
+    if (status == VYRE_OK)
+      status = vyre_buffer_write(to, lo * width, room, (hi - lo) * width, error);
+  }
+  free(room);
+  return status;
+}
+
+// Zeros are there already.
+static bool is_given(const named_buffer *b) {
+  return b->is_given && b->spec.kind != SPEC_ZEROS;
 }
 
 static vyre_status give_inputs(const run_cluster *r, const bindings *b, vyre_buffer **handles,
@@ -43,8 +61,9 @@ static vyre_status give_inputs(const run_cluster *r, const bindings *b, vyre_buf
   vyre_status status = VYRE_OK;
   for (uint32_t i = 0, k = 0; i < b->buffer_count && status == VYRE_OK; i++) {
     if (b->buffers[i].info.is_transient) continue;
-    if (is_first || b->buffers[i].info.access == VYRE_READWRITE)
-      status = give_share(r->runtime, handles[k], &b->spans[k], error);
+    bool is_kept =
+        is_first ? !is_given(&b->buffers[i]) : b->buffers[i].info.access != VYRE_READWRITE;
+    if (!is_kept) status = give_share(r->runtime, handles[k], &b->buffers[i], error);
     k++;
   }
   return status;

@@ -153,7 +153,13 @@ static uint64_t random_element(vyre_type type, random_state *r) {
 vyre_status spec_fill(const spec *s, vyre_type type, uint64_t count, void *data,
                       vyre_error *error) {
   if (s->kind == SPEC_LITERAL) return fill_list(s, type, count, data, error);
+  return spec_fill_part(s, type, 0, count, data, error);
+}
+
+vyre_status spec_fill_part(const spec *s, vyre_type type, uint64_t first, uint64_t count,
+                           void *data, vyre_error *error) {
   random_state random = {s->seed};
+  random_skip(&random, first);
   uint64_t value = 0;
   if (s->kind == SPEC_ONES) value = bits_of_whole(type, 1);
   if (s->kind == SPEC_FILL) {
@@ -161,7 +167,7 @@ vyre_status spec_fill(const spec *s, vyre_type type, uint64_t count, void *data,
     if (status != VYRE_OK) return status;
   }
   for (uint64_t i = 0; i < count; i++) {
-    if (s->kind == SPEC_IOTA) value = bits_of_whole(type, i);
+    if (s->kind == SPEC_IOTA) value = bits_of_whole(type, first + i);
     if (s->kind == SPEC_RAND) value = random_element(type, &random);
     number_store(type, data, i, value);
   }

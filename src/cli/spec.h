@@ -11,8 +11,8 @@
 //   fill:V[:N]                 N times V
 //   local:BYTES                room in workgroup-shared memory
 //
-// N may be 1e6, 1M or 64Ki, and a product, 480x640x4: the shape of an image, rows first. N may be left out where the
-// program declares the buffer's length. Any thread.
+// N may be 1e6, 1M or 64Ki, and a product, 480x640x4: the shape of an image, rows first. N may be
+// left out where the program declares the buffer's length. Any thread.
 #ifndef VYRE_CLI_SPEC_H
 #define VYRE_CLI_SPEC_H
 
@@ -51,5 +51,8 @@ static inline bool spec_is_generator(const spec *s) {
 uint64_t spec_list_count(const spec *s);
 // Fills `count` elements from a list or a generator.
 vyre_status spec_fill(const spec *s, vyre_type type, uint64_t count, void *data, vyre_error *error);
+// The same of a generator, from element `first` on.
+vyre_status spec_fill_part(const spec *s, vyre_type type, uint64_t first, uint64_t count,
+                           void *data, vyre_error *error);
 
 #endif

@@ -63,8 +63,34 @@ same 4 c "$source/examples/matmul.vyre" m=96 n=64 k=48 a=rand b=rand:3072:3 --re
 same 5 counts "$source/examples/histogram.vyre" data=rand:65536 counts=ones:256 --repeat 12
 unset OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include
 
-# A rank that was started with other numbers: all of them say so, and none waits.
 saxpy=$source/examples/saxpy.vyre
+# Files are read in parts: of any size, also where ranks get nothing, or where only all of it can be read.
+for count in 1 2 5 10007; do
+  "$vyre" run "$saxpy" a=1 x=rand:$count y=zeros --out y=x.npy >/dev/null
+  same 4 y "$saxpy" a=2 x=@x.npy y=@x.npy --repeat 3
+  same 3 y "$saxpy" a=2 x=iota:$count y=fill:3:$count
+done
+"$vyre" run "$saxpy" a=1 x=rand:10007 y=zeros --out y=x.csv >/dev/null
+same 3 y "$saxpy" a=2 x=@x.csv y=@x.npy
+truncate -s -4 x.npy
+ranks 3 "$saxpy" a=2 x=@x.npy y=ones --out y=short.npy >out && fail "a file that was cut off was taken"
+grep -q 'its shape needs' err || fail "$(cat err)"
+if ! nm "$VYRE_BUILD/vyre" | grep '__[at]san_init' >/dev/null; then
+  "$vyre" run "$saxpy" a=1 x=rand:33554432 y=zeros --out y=x.npy >/dev/null # 128 MiB
+  most() { # the resident KiB of the largest rank but 0, which writes the file
+    timeout 100 mpirun -n 4 python3 -c 'import os, resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+if os.environ["OMPI_COMM_WORLD_RANK"] != "0": print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
+      "$vyre" run "$@" | sort -n | tail -1
+  }
+  little=$(most "$saxpy" a=2 x=rand:9999 y=rand:9999) much=$(most "$saxpy" a=2 x=@x.npy y=@x.npy)
+  echo "resident: $much KiB of the largest rank, $little without data"
+  # A quarter of 256 MiB, and room to read; whole files were 256 MiB more.
+  [ $((much - little)) -lt $((100 * 1024)) ] || fail "$much KiB on a rank, $little without data"
+  rm x.npy
+fi
+
+# A rank that was started with other numbers: all of them say so, and none waits.
 status=0
 timeout 60 mpirun -n 1 "$vyre" run "$saxpy" a=2 x=rand:9999 y=rand:9999 --out y=odd.npy : \
   -n 1 "$vyre" run "$saxpy" a=3 x=rand:9999 y=rand:9999 --out y=odd.npy >out 2>err || status=$?
