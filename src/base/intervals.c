@@ -74,8 +74,24 @@ bool intervals_unite(intervals *s, const intervals *other) {
   return true;
 }
 
+// What is left of one stands in its place: most sets are one, and most differences one or two.
+static bool subtract_from_one(intervals *s, const intervals *other) {
+  uint64_t lo = s->at[0].lo, hi = s->at[0].hi;
+  bool ok = true;
+  s->count = 0;
+  for (size_t k = 0; k < other->count && lo < hi && ok; k++) {
+    const interval *o = &other->at[k];
+    if (o->hi <= lo) continue;
+    if (o->lo >= hi) break;
+    if (o->lo > lo) ok = vec_push(s, (interval){lo, o->lo});
+    lo = o->hi;
+  }
+  return ok && (lo >= hi || vec_push(s, (interval){lo, hi}));
+}
+
 bool intervals_subtract(intervals *s, const intervals *other) {
   if (!s->count || !other->count) return true;
+  if (s->count == 1) return subtract_from_one(s, other);
   intervals out = {0};
   bool ok = true;
   size_t k = 0;
