@@ -23,16 +23,23 @@ uint64_t clock_thread_cpu_ns(void) {
   return read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+static _Thread_local uint64_t helps;
+
+void clock_note_help(void) {
+  helps++;
+}
+
 clock_use clock_thread_use(void) {
   struct rusage use;
   if (getrusage(RUSAGE_THREAD, &use)) return (clock_use){0};
-  return (clock_use){clock_thread_cpu_ns(), (uint64_t)use.ru_nivcsw, (uint64_t)use.ru_nvcsw};
+  return (clock_use){clock_thread_cpu_ns(), (uint64_t)use.ru_nivcsw, (uint64_t)use.ru_nvcsw, helps};
 }
 
 uint64_t clock_undisturbed_ns(uint64_t wall_ns, const clock_use *before) {
   clock_use now = clock_thread_use();
   uint64_t cpu_ns = now.cpu_ns - before->cpu_ns;
-  bool is_disturbed = now.interruptions != before->interruptions && now.waits == before->waits;
+  bool is_alone = now.waits == before->waits && now.helps == before->helps;
+  bool is_disturbed = now.interruptions != before->interruptions && is_alone;
   return is_disturbed && cpu_ns && cpu_ns < wall_ns ? cpu_ns : wall_ns;
 }
 

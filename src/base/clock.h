@@ -11,16 +11,18 @@ uint64_t clock_now_ns(void);        // monotonic
 uint64_t clock_thread_cpu_ns(void); // CPU time of this thread
 int64_t clock_unix_seconds(void);
 
-// What this thread has used of the CPU, how often it was taken away from it, and how often it gave
-// it away to wait for something.
+// What this thread has used of the CPU, how often it was taken away from it, how often it gave it
+// away to wait for something, and how often others did a part of its work.
 typedef struct clock_use {
   uint64_t cpu_ns;
-  uint64_t interruptions, waits;
+  uint64_t interruptions, waits, helps;
 } clock_use;
 clock_use clock_thread_use(void);
+// Others did a part of this thread's work, whether it slept meanwhile or not.
+void clock_note_help(void);
 // How long a thread's work takes that took `wall_ns` since `before`: the CPU time when others took
-// the CPU meanwhile, the time itself otherwise. A thread that waited had others work for it, of whom
-// its CPU time says nothing.
+// the CPU meanwhile, the time itself otherwise. Of a thread that waited or was helped its CPU time
+// says nothing.
 uint64_t clock_undisturbed_ns(uint64_t wall_ns, const clock_use *before);
 
 // A counter that all CPUs share and that costs less to read than the clock: it orders events, its

@@ -238,8 +238,9 @@ static void publish(pool *p, job *j) {
   atomic_fetch_add_explicit(&p->published, 1, memory_order_relaxed);
 }
 
-static void withdraw(pool *p, job *j) {
+static void withdraw(pool *p, job *j, uint32_t places) {
   lock(p);
+  if (j->places != places) clock_note_help();
   job **at = &p->jobs;
   while (*at != j) at = &(*at)->next;
   *at = j->next;
@@ -259,10 +260,11 @@ _Bool pool_run(uint32_t threads, uint64_t count, uint64_t batch, pool_work work,
   if (threads <= 1 || count <= batch) return !count || work(context, 0, count);
   uint64_t batches = (count + batch - 1) / batch;
   job j = {.work = work, .context = context, .count = count, .batch = batch};
-  j.places = (uint32_t)(batches < threads ? batches : threads) - 1;
+  const uint32_t places = (uint32_t)(batches < threads ? batches : threads) - 1;
+  j.places = places;
   publish(&the_pool, &j);
   take_batches(&j);
-  withdraw(&the_pool, &j);
+  withdraw(&the_pool, &j, places);
   return !atomic_load_explicit(&j.ended_early, memory_order_relaxed);
 }
 

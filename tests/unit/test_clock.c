@@ -50,12 +50,24 @@ static void what_waited_is_not_judged_by_its_cpu_time(void **state) {
   assert_int_equal(work(2, 5, CPU_NS), WALL_NS);
 }
 
+// A thread that looks for the end of what others do for it does not wait, and may be interrupted.
+static void what_was_helped_is_not_judged_by_its_cpu_time(void **state) {
+  (void)state;
+  clock_use before = clock_thread_use();
+  told_spend(CPU_NS);
+  told_interruptions++;
+  clock_note_help();
+  assert_int_equal(clock_undisturbed_ns(WALL_NS, &before), WALL_NS);
+  assert_int_equal(work(1, 0, CPU_NS), CPU_NS); // help of before does not count
+}
+
 int main(void) {
   told_clock_begin();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_nobody_disturbed_takes_its_time),
       cmocka_unit_test(what_was_interrupted_takes_its_cpu_time),
       cmocka_unit_test(what_waited_is_not_judged_by_its_cpu_time),
+      cmocka_unit_test(what_was_helped_is_not_judged_by_its_cpu_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

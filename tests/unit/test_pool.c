@@ -7,6 +7,7 @@
 #include "base/watchdog.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -54,6 +55,25 @@ static void a_single_item_runs_in_place(void **state) {
   tally t = {.stop_at = UINT64_MAX};
   assert_true(pool_run(64, 5, 5, count_items, &t));
   assert_int_equal(t.calls, 1);
+}
+
+// Nobody gets on before both are there: one of them is a worker.
+static bool meet(void *context, uint64_t first, uint64_t end) {
+  atomic_int *here = context;
+  (void)first, (void)end;
+  atomic_fetch_add(here, 1);
+  while (atomic_load(here) < 2) sched_yield();
+  return true;
+}
+
+static void help_is_noted(void **state) {
+  (void)state;
+  atomic_int here = 0;
+  uint64_t before = clock_thread_use().helps;
+  assert_true(pool_run(2, 2, 1, meet, &here));
+  assert_int_equal(clock_thread_use().helps, before + 1);
+  run_and_check(1, ITEMS, 1);
+  assert_int_equal(clock_thread_use().helps, before + 1); // alone
 }
 
 static void work_can_end_early(void **state) {
@@ -118,9 +138,13 @@ static void watchdog_raises_the_flag(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_item_runs_once),      cmocka_unit_test(a_single_item_runs_in_place),
-      cmocka_unit_test(work_can_end_early),        cmocka_unit_test(several_callers_share_the_pool),
-      cmocka_unit_test(scratch_is_kept_and_grows), cmocka_unit_test(watchdog_raises_the_flag),
+      cmocka_unit_test(every_item_runs_once),
+      cmocka_unit_test(a_single_item_runs_in_place),
+      cmocka_unit_test(work_can_end_early),
+      cmocka_unit_test(several_callers_share_the_pool),
+      cmocka_unit_test(scratch_is_kept_and_grows),
+      cmocka_unit_test(watchdog_raises_the_flag),
+      cmocka_unit_test(help_is_noted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
