@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 static const char device_saxpy[] = "program saxpy(a: f32)\n"
                                    "buffer x: f32[] read\n"
@@ -188,6 +189,42 @@ static inline void device_expect_timeout(const char *backend, const char *text, 
   for (uint32_t i = 0; i < count; i++) x[i] = 1;
   args.timeout_ns = 60000000000u;
   if (vyre_dispatch(e, &args, NULL, &error) != VYRE_OK) fail_msg("%s", error.message);
+  for (uint32_t i = 0; i < count; i++) assert_int_equal(y[i], 7);
+  vyre_executable_release(e);
+  free(x);
+  free(y);
+}
+
+static inline void *device_raise(void *context) {
+  nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+  __atomic_store_n((volatile uint32_t *)context, 1, __ATOMIC_RELEASE);
+  return NULL;
+}
+
+// The caller's flag ends what runs without a time limit, too. The second time all is compiled.
+static inline void device_expect_stopped(const char *backend, const char *text, uint32_t count) {
+  vyre_executable *e = device_compiled(backend, text);
+  uint32_t *x = calloc(count, sizeof *x), *y = calloc(count, sizeof *y);
+  assert_true(x && y);
+  vyre_span spans[] = {{x, count * sizeof *x}, {y, count * sizeof *y}};
+  vyre_scalar n = vyre_scalar_u32(1);
+  for (int k = 0; k < 2; k++) {
+    volatile uint32_t stop = 0;
+    pthread_t thread;
+    vyre_error error = {0};
+    vyre_dispatch_args args = {
+        .params = &n, .param_count = 1, .buffers = spans, .buffer_count = 2, .stop = &stop};
+    assert_int_equal(pthread_create(&thread, NULL, device_raise, (void *)&stop), 0);
+    assert_int_equal(vyre_dispatch(e, &args, NULL, &error), VYRE_ERROR_STOPPED);
+    assert_non_null(strstr(error.message, "`r`"));
+    pthread_join(thread, NULL);
+  }
+  // A flag that nobody raises changes nothing.
+  volatile uint32_t never = 0;
+  vyre_dispatch_args args = {
+      .params = &n, .param_count = 1, .buffers = spans, .buffer_count = 2, .stop = &never};
+  for (uint32_t i = 0; i < count; i++) x[i] = 1;
+  assert_int_equal(vyre_dispatch(e, &args, NULL, NULL), VYRE_OK);
   for (uint32_t i = 0; i < count; i++) assert_int_equal(y[i], 7);
   vyre_executable_release(e);
   free(x);

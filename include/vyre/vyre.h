@@ -528,7 +528,8 @@ typedef struct vyre_dispatch_args {
   vyre_buffer *const *handles;
   /* NULL, or a flag that any thread or signal handler may set to something else than 0: the
    * dispatch then ends soon with VYRE_ERROR_STOPPED, and what it writes is unspecified. Backends of
-   * this CPU look at it all the time, OpenCL too under a time limit, the others before they begin.
+   * this CPU look at it all the time; on devices a dispatch that has one runs as under a time limit,
+   * where it could take long (docs/BACKENDS.md).
    * A time limit that passes sets it too. */
   volatile uint32_t *stop;
 } vyre_dispatch_args;

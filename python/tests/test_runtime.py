@@ -298,6 +298,27 @@ except KeyboardInterrupt:
 """)
         self.assertEqual(output.split(), ["interrupted"])
 
+    def test_a_call_on_a_device(self):
+        """Without a limit; a large grid and no loops, of which lavapipe grants only so many."""
+        for backend in ("opencl", "vulkan"):
+            if not any(d.usable and d.backend == backend for d in vyre.devices()):
+                continue
+            output = self.interrupted(f"""
+with vyre.Runtime('{backend}', store=False):
+    k = vyre.kernel('program p(n: u32)\\nbuffer y: u32[] readwrite\\n'
+                    'region main grid(len(y), n, n) {{ atomic_add(y[global_id.x], 1) }}\\n')
+    print('now', flush=True)
+    try:
+        k(30000, array.array('I', [0] * 64))
+    except KeyboardInterrupt:
+        print('interrupted')
+    y = array.array('I', [0] * 64)
+    k(2, y)
+    print(y[0], y[63])
+""")
+            # A driver's compiler that is interrupted may say so before.
+            self.assertEqual(output.split()[-3:], ["interrupted", "4", "4"], output)
+
     def test_a_wait(self):
         output = self.interrupted("""
 job = vyre.kernel(FOREVER).submit(array.array('I', [0]))

@@ -236,6 +236,15 @@ vyre_buffer *launch_handle(const launch *l, uint32_t buffer) {
   return l->handles[bound];
 }
 
+bool launch_may_end(const launch *l) {
+  return l->timeout_ns || l->stop;
+}
+
+bool launch_must_end(const launch *l) {
+  if (l->stop && __atomic_load_n(l->stop, __ATOMIC_RELAXED)) return true;
+  return l->timeout_ns && clock_now_ns() > l->deadline_ns;
+}
+
 vyre_status launch_timeout_error(const char *region, vyre_error *error) {
   return error_set(error, VYRE_ERROR_TIMEOUT,
                    "region `%s` passed the time limit. Fix: look for a loop that does not end, or "

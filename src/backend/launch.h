@@ -61,6 +61,11 @@ vyre_buffer *launch_handle(const launch *l, uint32_t buffer);
 // Of all regions of a program of so many; UINT64_MAX where there are more.
 uint64_t launch_invocations(const launch *l, uint32_t region_count);
 
+// Whether somebody could want it ended before it is done: there is a time limit, or a flag of the
+// caller's; and whether that is wanted now.
+bool launch_may_end(const launch *l);
+bool launch_must_end(const launch *l);
+
 // The errors of a running dispatch, the same from every backend: it was stopped, by its time limit
 // or by the caller's flag, or a barrier was not reached by a whole workgroup.
 vyre_status launch_stopped_error(const launch *l, const char *region, vyre_error *error);

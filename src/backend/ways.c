@@ -96,8 +96,8 @@ void ways_leave(ways *w, ways_runner *runner) {
   pthread_mutex_unlock(&w->lock);
 }
 
-int ways_choose(const launch *l, bool may_end, bool is_long) {
-  if (!may_end) return WAY_PLAIN;
+int ways_choose(const launch *l, bool is_long) {
+  if (!launch_may_end(l)) return WAY_PLAIN;
   if (is_long) return WAY_POLLED;
   uint64_t invocations = launch_invocations(l, l->program->region_count);
   return invocations > SHORT_INVOCATIONS ? WAY_POLLED : WAY_PLAIN;

@@ -61,9 +61,9 @@ void ways_give(ways *w, int way, ways_runner *runner);
 // A device that did not end what it was given may use the runner and the code for ever.
 void ways_leave(ways *w, ways_runner *runner);
 
-// Polling costs: only where the dispatch may be ended (`may_end`) and would be waited for
-// otherwise, by a loop that is not short (`is_long`) or for the number of invocations.
-int ways_choose(const launch *l, bool may_end, bool is_long);
+// Polling costs: only where somebody may end the dispatch and would wait for it otherwise, by a loop
+// that is not short (`is_long`) or for the number of invocations.
+int ways_choose(const launch *l, bool is_long);
 // warm_launch for this state.
 vyre_status ways_warm(ways *w, int way, uint64_t key, const launch *l, vyre_error *error);
 

@@ -157,15 +157,7 @@ static void test_time_limit_ends_endless_loops(void **state) {
 
 static void test_caller_ends_a_dispatch(void **state) {
   (void)state;
-  vyre_executable *e = device_compiled("cuda", ENDLESS_LOOP);
-  uint32_t x[8] = {0}, y[8] = {0};
-  volatile uint32_t stop = 1;
-  vyre_span spans[] = {{x, sizeof x}, {y, sizeof y}};
-  vyre_scalar n = vyre_scalar_u32(1);
-  vyre_dispatch_args args = {
-      .params = &n, .param_count = 1, .buffers = spans, .buffer_count = 2, .stop = &stop};
-  assert_int_equal(vyre_dispatch(e, &args, NULL, NULL), VYRE_ERROR_STOPPED);
-  vyre_executable_release(e);
+  device_expect_stopped("cuda", ENDLESS_LOOP, 64);
 }
 
 // Of a grid with more pieces than memory could list, nothing is made before it is due.

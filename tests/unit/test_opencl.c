@@ -345,6 +345,13 @@ static void test_time_limit_ends_endless_loops(void **state) {
                                          "  for k in 0..n { barrier }"));
 }
 
+static void test_caller_ends_endless_loops(void **state) {
+  (void)state;
+  need_device();
+  device_expect_stopped("opencl", ENDLESS_LOOP, 64);
+  device_expect_stopped("opencl", ENDLESS("workgroup(8)", "  while x[0] == 0 { barrier }"), 64);
+}
+
 static void test_polled_kernels_compute_the_same(void **state) {
   (void)state;
   need_device();
@@ -643,6 +650,7 @@ int main(void) {
       cmocka_unit_test(test_buffers_change_between_dispatches),
       cmocka_unit_test(test_dispatches_at_once),
       cmocka_unit_test(test_time_limit_ends_endless_loops),
+      cmocka_unit_test(test_caller_ends_endless_loops),
       cmocka_unit_test(test_polled_kernels_compute_the_same),
       cmocka_unit_test(test_device_with_memory_of_its_own),
       cmocka_unit_test(test_handles_stay_on_a_device),

@@ -129,6 +129,15 @@ static void test_time_limit_ends_endless_loops(void **state) {
   expect_timeout(ENDLESS("workgroup(8)", "  while x[0] == 0 { barrier }"));
 }
 
+static void test_caller_ends_endless_loops(void **state) {
+  (void)state;
+  vulkan_device *d = need_device();
+  uint32_t most = d->target.most_turns;
+  d->target.most_turns = 0;
+  device_expect_stopped("vulkan", ENDLESS_LOOP, 1 << 14);
+  d->target.most_turns = most;
+}
+
 // A grid that takes longer than the limit is left between its pieces.
 static void test_time_limit_ends_large_grids(void **state) {
   (void)state;
@@ -557,6 +566,7 @@ int main(void) {
       cmocka_unit_test(test_regions_wait_for_each_other),
       cmocka_unit_test(test_atomics_of_floats),
       cmocka_unit_test(test_time_limit_ends_endless_loops),
+      cmocka_unit_test(test_caller_ends_endless_loops),
       cmocka_unit_test(test_time_limit_ends_large_grids),
       cmocka_unit_test(test_launches_with_too_many_turns_are_refused),
       cmocka_unit_test(test_long_loops_are_right_or_refused),

@@ -193,7 +193,7 @@ static vyre_status cuda_dispatch(void *state, const launch *l, vyre_report *repo
     return error_set(error, VYRE_ERROR_BACKEND,
                      "the CUDA device %s was lost. Fix: use another backend until the process ends",
                      s->device->info.adapter);
-  int way = ways_choose(l, l->timeout_ns || l->stop, s->has_long_kernel);
+  int way = ways_choose(l, s->has_long_kernel);
   status = ways_warm(&s->ways, way, warm_key(1, (uint64_t)way), l, error);
   if (status != VYRE_OK) return status;
   cu_result code = cuda_enter(s->device);

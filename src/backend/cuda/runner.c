@@ -83,11 +83,6 @@ typedef struct run {
   bool is_late, is_stuck;
 } run;
 
-static bool must_stop(const launch *l) {
-  if (l->stop && __atomic_load_n(l->stop, __ATOMIC_RELAXED)) return true;
-  return l->timeout_ns && clock_now_ns() > l->deadline_ns;
-}
-
 static void rest(uint64_t waited) {
   if (waited < 64) return; // soon over, mostly
   nanosleep(&(struct timespec){.tv_nsec = waited < 1024 ? 20000 : 500000}, NULL);
@@ -103,7 +98,7 @@ static cu_result ask_until_done(cuda_runner *i, run *r, cu_result failed) {
     if (cuda_is_loss(code)) return code;
     if (code == CU_SUCCESS) return failed;
     if (code != CU_ERROR_NOT_READY) failed = code;
-    bool is_late = !give_up && must_stop(r->l);
+    bool is_late = !give_up && launch_must_end(r->l);
     r->is_late |= is_late;
     if (!give_up && (is_late || failed != CU_SUCCESS)) {
       __atomic_store_n((uint32_t *)i->flag.host, 1, __ATOMIC_RELEASE);
@@ -123,8 +118,7 @@ static cu_result synchronize(cuda_runner *i, run *r) {
 }
 
 static cu_result finish(cuda_runner *i, run *r) {
-  bool may_stop = r->l->timeout_ns || r->l->stop;
-  return may_stop ? ask_until_done(i, r, CU_SUCCESS) : synchronize(i, r);
+  return launch_may_end(r->l) ? ask_until_done(i, r, CU_SUCCESS) : synchronize(i, r);
 }
 
 // ---- memory -------------------------------------------------------------------------------------
@@ -324,7 +318,7 @@ static cu_result run_batch(cuda_runner *i, run *r, bool *is_last) {
   cu_result ended = finish(i, r);
   if (code == CU_SUCCESS) code = ended;
   if (code == CU_SUCCESS && !r->is_stuck) code = take_times(i, &b);
-  if (!b.is_last && must_stop(r->l)) r->is_late = true;
+  if (!b.is_last && launch_must_end(r->l)) r->is_late = true;
   *is_last = b.is_last;
   return code;
 }
@@ -335,7 +329,7 @@ static cu_result run_steps(cuda_runner *i, run *r, bool *is_done) {
   cu_result code = CU_SUCCESS;
   memset(i->times_ns, 0, i->program->region_count * sizeof *i->times_ns);
   __atomic_store_n((uint32_t *)i->flag.host, 0, __ATOMIC_RELEASE);
-  r->is_late = must_stop(r->l);
+  r->is_late = launch_must_end(r->l);
   while (code == CU_SUCCESS && !r->is_late && !is_last) code = run_batch(i, r, &is_last);
   // Where the flag is up some may have left, unless nobody looks at it.
   bool is_told = __atomic_load_n((uint32_t *)i->flag.host, __ATOMIC_ACQUIRE) != 0;

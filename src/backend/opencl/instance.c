@@ -266,7 +266,7 @@ static cl_int enqueue(instance *i, uint32_t r, const size_t *offset, const size_
 
 // ---- submit -------------------------------------------------------------------------------------
 
-// Without a time limit nobody looks at the stop flag: one piece each.
+// Nobody looks at the stop flag: one piece each.
 static vyre_status run_kernels(instance *i, const launch *l, vyre_error *error) {
   for (uint32_t r = 0; r < i->program->region_count; r++) {
     if (!l->regions[r].invocations) continue;
@@ -304,17 +304,22 @@ static cl_int write_stop(instance *i, cl_command_queue queue, cl_uint value) {
                                            (const void *)i->stop_flag, 0, NULL, NULL);
 }
 
+// Whether a launch is looked after: its time is limited, or the caller may end what can be ended.
+static bool is_limited(const instance *i, const launch *l) {
+  return l->timeout_ns || (l->stop && i->build->is_polled);
+}
+
 vyre_status instance_submit(instance *i, const launch *l, vyre_error *error) {
   const opencl_api *cl = i->device->cl;
   cl_int code = write_stop(i, i->queue, 0);
   vyre_status status = code == CL_SUCCESS
                            ? place_buffers(i, l, error)
                            : opencl_device_error(i->device, error, code, "reset a flag", NULL);
-  // With a time limit kernels are run while they are waited for, piece by piece, and nothing is
-  // copied to the caller before they are known to be over.
-  bool is_limited = l->timeout_ns != 0;
-  if (status == VYRE_OK && !is_limited) status = run_kernels(i, l, error);
-  if (status == VYRE_OK && !is_limited && (code = read_back(i, l)) != CL_SUCCESS)
+  // Under a limit kernels are run while they are waited for, piece by piece, and nothing is copied
+  // to the caller before they are known to be over.
+  bool limited = is_limited(i, l);
+  if (status == VYRE_OK && !limited) status = run_kernels(i, l, error);
+  if (status == VYRE_OK && !limited && (code = read_back(i, l)) != CL_SUCCESS)
     status = opencl_device_error(i->device, error, code, "read a buffer", NULL);
   if (status == VYRE_OK && (code = cl->Flush(i->queue)) != CL_SUCCESS)
     status = opencl_device_error(i->device, error, code, "start a kernel", NULL);
@@ -360,7 +365,7 @@ static uint64_t time_of(const instance *i, cl_event done) {
   return end > start ? end - start : 0;
 }
 
-// ---- under a time limit -------------------------------------------------------------------------
+// ---- under a limit ------------------------------------------------------------------------------
 
 enum { FLIGHT = 8 }; // pieces that are enqueued at a time: the device does not wait for the host
 
@@ -376,8 +381,7 @@ typedef struct flight {
 
 // When the limit has passed, or the caller asks, the device is told to stop.
 static void check_limit(instance *i, flight *f, uint32_t r) {
-  bool is_asked = f->l->stop && *f->l->stop;
-  if (f->late != UINT32_MAX || (!is_asked && clock_now_ns() <= f->l->deadline_ns)) return;
+  if (f->late != UINT32_MAX || !launch_must_end(f->l)) return;
   f->late = r;
   f->told_ns = clock_now_ns();
   send_stop(i);
@@ -475,7 +479,7 @@ static uint64_t traffic(const instance *i, const launch *l, uint32_t r) {
 static void report_times(const instance *i, const launch *l, vyre_report *report) {
   for (uint32_t r = 0; r < i->program->region_count; r++) {
     cl_event done = i->kernels[r].done;
-    uint64_t time_ns = l->timeout_ns ? i->kernels[r].time_ns : done ? time_of(i, done) : 0;
+    uint64_t time_ns = is_limited(i, l) ? i->kernels[r].time_ns : done ? time_of(i, done) : 0;
     report_region(report, i->program->regions[r].name, time_ns, traffic(i, l, r),
                   l->regions[r].invocations);
   }
@@ -487,9 +491,9 @@ vyre_status instance_finish(instance *i, const launch *l, vyre_report *report, b
   cl_int code = CL_SUCCESS;
   vyre_status status = VYRE_OK;
   *is_stuck = false;
-  if (l->timeout_ns) status = run_limited(i, l, is_stuck, error);
+  if (is_limited(i, l)) status = run_limited(i, l, is_stuck, error);
   if (*is_stuck) return status;
-  if (status == VYRE_OK && l->timeout_ns) code = read_back(i, l);
+  if (status == VYRE_OK && is_limited(i, l)) code = read_back(i, l);
   cl_int finished = cl->Finish(i->queue);
   if (code == CL_SUCCESS) code = finished;
   if (code == CL_SUCCESS && status == VYRE_OK) code = first_error(i);

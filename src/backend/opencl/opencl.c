@@ -199,7 +199,7 @@ static vyre_status opencl_compile_cached(const backend *self, vyre_program *prog
 static vyre_status opencl_dispatch(void *state, const launch *l, vyre_report *report,
                                    vyre_error *error) {
   opencl_state *s = state;
-  int way = ways_choose(l, l->timeout_ns, s->has_long_kernel);
+  int way = ways_choose(l, s->has_long_kernel);
   instance *i;
   bool is_stuck = false;
   vyre_status status = opencl_check_process(error);

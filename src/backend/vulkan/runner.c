@@ -15,7 +15,10 @@ enum { FLAGS_BYTES = RECORD_NONE_OFFSET + RECORD_NONE_BYTES };
 // How long a device that was told to stop may go on, when it uses no memory of the caller.
 #define GRACE_NS 2000000000u
 
-// What is submitted at once under a time limit. A device that was told to stop still goes through
+// How often somebody looks whether the caller wants it ended.
+#define LOOK_NS 10000000u
+
+// What is submitted at once under a limit. A device that was told to stop still goes through
 // the invocations of what was submitted, each of which takes about a nanosecond to leave.
 #define PIECE_INVOCATIONS ((uint64_t)1 << 22)
 
@@ -338,15 +341,20 @@ static vyre_status choose_shape(runner *i, uint32_t r, const launch_region *want
   return vulkan_build_pipeline(i->build, r, size, &s->pipeline, error);
 }
 
-static uint64_t weight_of(const runner *i, const launch *l, uint32_t r) {
-  return l->timeout_ns ? pieces_weight(i->program, &i->program->regions[r]) : 1;
+// Whether a launch is looked after: its time is limited, or the caller may end what can be ended.
+static bool is_limited(const runner *i, const launch *l) {
+  return l->timeout_ns || (l->stop && i->build->source.is_polled);
 }
 
-// The region's grid in pieces that the device takes at once, and that a time limit can end.
+static uint64_t weight_of(const runner *i, const launch *l, uint32_t r) {
+  return is_limited(i, l) ? pieces_weight(i->program, &i->program->regions[r]) : 1;
+}
+
+// The region's grid in pieces that the device takes at once, and that a limit can end.
 static void begin_pieces(runner *i, const launch *l, uint32_t r) {
   const VkPhysicalDeviceLimits *limits = &i->device->properties.limits;
-  bool is_cut = l->timeout_ns && i->build->source.is_polled;
-  uint64_t most = is_cut ? PIECE_INVOCATIONS / weight_of(i, l, r) : UINT64_MAX;
+  bool can_end = launch_may_end(l) && i->build->source.is_polled;
+  uint64_t most = can_end ? PIECE_INVOCATIONS / weight_of(i, l, r) : UINT64_MAX;
   const uint32_t *w = i->shapes[r].workgroup;
   size_t local[3] = {w[0], w[1], w[2]}, global[3];
   pieces *p = &i->walk.pieces;
@@ -387,7 +395,7 @@ static runner_step next_step(runner *i) {
 
 // As many steps as may be submitted at once.
 static VkResult make_steps(runner *i, const launch *l) {
-  uint64_t most = l->timeout_ns ? PIECE_INVOCATIONS : UINT64_MAX, taken = 0;
+  uint64_t most = is_limited(i, l) ? PIECE_INVOCATIONS : UINT64_MAX, taken = 0;
   i->steps.count = 0;
   while (i->steps.count < STEPS_AT_ONCE && walk_on(i, l)) {
     pieces before = i->walk.pieces;
@@ -430,13 +438,24 @@ static VkResult submit(runner *i) {
   return code;
 }
 
-// Waits until the device is done. When the limit passes, it is told to stop.
+// Waits for the device, until the launch is to end: VK_TIMEOUT.
+static VkResult await(runner *i, const launch *l) {
+  vulkan_device *d = i->device;
+  bool is_watched = is_limited(i, l);
+  for (;;) {
+    uint64_t now = l->timeout_ns ? clock_now_ns() : 0;
+    uint64_t left = !l->timeout_ns ? UINT64_MAX : now < l->deadline_ns ? l->deadline_ns - now : 0;
+    if (is_watched && l->stop && left > LOOK_NS) left = LOOK_NS;
+    VkResult code = d->vk.WaitForFences(d->handle, 1, &i->fence, VK_TRUE, left);
+    if (code != VK_TIMEOUT || !is_watched || launch_must_end(l)) return code;
+  }
+}
+
+// Waits until the device is done. When the limit passes, or the caller asks, it is told to stop.
 static VkResult finish(runner *i, const launch *l, bool *is_late, bool *is_stuck) {
   vulkan_device *d = i->device;
-  uint64_t now = l->timeout_ns ? clock_now_ns() : 0;
-  uint64_t left = !l->timeout_ns ? UINT64_MAX : now < l->deadline_ns ? l->deadline_ns - now : 0;
-  VkResult code = d->vk.WaitForFences(d->handle, 1, &i->fence, VK_TRUE, left);
-  if (l->timeout_ns && code == VK_TIMEOUT) {
+  VkResult code = await(i, l);
+  if (is_limited(i, l) && code == VK_TIMEOUT) {
     *is_late = true;
     __atomic_store_n(stop_flag(i), STOP_ASKED_BY_HOST, __ATOMIC_RELEASE);
     uint64_t grace = i->device->is_in_place ? UINT64_MAX : GRACE_NS;
@@ -488,7 +507,7 @@ static VkResult run_batch(runner *i, run *r, bool is_first) {
   if (code == VK_SUCCESS) code = finish(i, r->l, &r->is_late, &r->is_stuck);
   if (code == VK_SUCCESS && !r->is_stuck) take_times(i, start_ns);
   if (i->steps.count) r->region = i->steps.at[0].region;
-  if (r->l->timeout_ns && clock_now_ns() > r->l->deadline_ns) r->is_late = true;
+  if (is_limited(i, r->l) && launch_must_end(r->l)) r->is_late = true;
   return code;
 }
 
@@ -530,7 +549,7 @@ static vyre_status run_steps(runner *i, const launch *l, bool *is_stuck, vyre_er
   uint32_t flag = __atomic_load_n(stop_flag(i), __ATOMIC_ACQUIRE);
   if (flag == STOP_TOO_LONG) return too_long(i, error);
   if (r.is_over && !flag) return VYRE_OK;
-  return launch_timeout_error(i->program->regions[r.region].name, error);
+  return launch_stopped_error(l, i->program->regions[r.region].name, error);
 }
 
 vyre_status runner_run(runner *i, const launch *l, vyre_report *report, bool *is_stuck,

@@ -230,7 +230,7 @@ static vyre_status vulkan_dispatch(void *state, const launch *l, vyre_report *re
                                    vyre_error *error) {
   vulkan_state *s = state;
   static const volatile uint32_t never = 0;
-  int way = is_counted(s) ? WAY_POLLED : ways_choose(l, l->timeout_ns, s->has_long_shader);
+  int way = is_counted(s) ? WAY_POLLED : ways_choose(l, s->has_long_shader);
   runner *i;
   bool is_stuck = false;
   vyre_status status = vulkan_check_process(error);
