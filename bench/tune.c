@@ -6,8 +6,8 @@
 // measured in one go, so that a machine that is slower later makes no difference; and, since the
 // least of hundreds of times is also the luckiest, by timing both again, in turn, 32 samples each,
 // of which the medians count. On the CPU the lanes of its vectors are a fifth parameter. Arguments
-// pick programs and backends: `bench_tune sum cpu`; with VYRE_BENCH_KEEP the folder of results
-// stays.
+// pick programs and backends: `bench_tune sum cpu`. VYRE_BENCH_KEEP names a folder that
+// is there, in which results stay: what was measured before is not measured again.
 #include "base/file.h"
 #include "bench.h"
 #include "process.h"
@@ -15,6 +15,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { WORDS = 8, SEEDS = 3, SHARE = 10 };
 
@@ -33,7 +34,7 @@ static const subject subjects[] = {
 
 typedef struct place {
   const char *command;
-  char folder[64];
+  char folder[128];
 } place;
 
 // ---- running the command ------------------------------------------------------------------------
@@ -67,7 +68,7 @@ static const json_t *tuned_of(const json_t *said) {
 // ---- what the whole space took ------------------------------------------------------------------
 
 static json_t *read_results(const place *p, const char *results) {
-  char path[160];
+  char path[256];
   json_error_t why;
   snprintf(path, sizeof path, "%s/%s", p->folder, results);
   return json_load_file(path, 0, &why);
@@ -216,11 +217,18 @@ static bool is_picked(int argc, char **argv, const char *word, bool is_backend) 
   return !has_any && strcmp(word, "opencl");
 }
 
+// A folder of its own, or the one that is kept.
+static bool find_folder(place *p) {
+  const char *kept = getenv("VYRE_BENCH_KEEP");
+  snprintf(p->folder, sizeof p->folder, "%s", kept ? kept : "/tmp/vyre-bench-tune-XXXXXX");
+  if (kept) return strlen(kept) < sizeof p->folder && !access(kept, W_OK);
+  return mkdtemp(p->folder) != NULL;
+}
+
 int main(int argc, char **argv) {
   static const char *const backends[] = {"cpu", "opencl"};
   place p = {.command = find_command(argv[0])};
-  snprintf(p.folder, sizeof p.folder, "/tmp/vyre-bench-tune-XXXXXX");
-  if (!p.command || !mkdtemp(p.folder)) return 2;
+  if (!p.command || !find_folder(&p)) return 2;
   setenv("VYRE_HOME", p.folder, 1);
   bool ok = true;
   double ask_ms = 0;
@@ -230,8 +238,8 @@ int main(int argc, char **argv) {
           is_picked(argc, argv, backends[b], true))
         ok &= tune_one(&p, &subjects[i], backends[b], &ask_ms);
   ok &= bench_at_most("choosing a configuration, in the mean of a search", ask_ms, 5, "ms");
-  char remove[96];
-  snprintf(remove, sizeof remove, "rm -rf %s", p.folder);
+  char remove[160];
+  snprintf(remove, sizeof remove, "rm -rf '%s'", p.folder);
   if (getenv("VYRE_BENCH_KEEP") || system(remove)) printf("%s stays\n", p.folder);
   free((char *)p.command);
   return ok ? 0 : 1;
