@@ -232,7 +232,10 @@ static hand_shader hand_build(hand *h, const spv_binary code) {
   return s;
 }
 
-static void hand_record(hand *h, const hand_shader *s, float a, uint32_t n, int times) {
+typedef enum between { BARRIERS, NOTHING } between;
+
+// One dispatch after the other, with barriers between them or nothing.
+static void hand_record(hand *h, const hand_shader *s, float a, uint32_t n, int times, between b) {
   for (uint32_t k = 0; k < 3; k++) {
     VkDescriptorBufferInfo buffer = {h->buffers[k % 2], 0, VK_WHOLE_SIZE};
     VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -260,6 +263,7 @@ static void hand_record(hand *h, const hand_shader *s, float a, uint32_t n, int 
   for (int k = 1; k <= times; k++) {
     bool is_last = k == times;
     vkCmdDispatch(h->commands, (n + WORKGROUP - 1) / WORKGROUP, 1, 1);
+    if (!is_last && b == NOTHING) continue;
     VkMemoryBarrier done = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                             .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
                             .dstAccessMask =
@@ -408,7 +412,7 @@ static void measure_there(hand *h, const subject *s, uint32_t n, int rounds, boo
   spv_binary code = assemble(s->spirv);
   hand_shader shader = hand_build(h, code);
   spvBinaryDestroy(code);
-  hand_record(h, &shader, 0.5f, n, 1);
+  hand_record(h, &shader, 0.5f, n, 1, NOTHING);
   ours_build(&o, s->vyre, VYRE_OPTIMIZE_DEFAULT);
   ours_bind(&o, 0.5f, mine[0], mine[1], n);
   time_both((runner){hand_run, h}, (runner){ours_run, &o}, rounds, best);
@@ -453,13 +457,16 @@ static void measure_regions(hand *h, int rounds, double ratios[3]) {
                       "one region, and three that stay three dispatches (both vyre)", true);
   for (int k = 0; k < 2; k++) hand_buffer(h, k, sizeof x);
   spv_binary code = assemble(saxpy.spirv);
-  hand_shader shader = hand_build(h, code), other = hand_build(h, code);
+  hand_shader shader = hand_build(h, code), other = hand_build(h, code), last = hand_build(h, code);
   spvBinaryDestroy(code);
-  hand one_by_hand = *h;
-  hand_record(&one_by_hand, &other, 0.5f, 1000, 1);
-  hand_record(h, &shader, 0.5f, 1000, 3);
+  hand one_by_hand = *h, at_once = *h;
+  hand_record(&one_by_hand, &other, 0.5f, 1000, 1, NOTHING);
+  hand_record(&at_once, &last, 0.5f, 1000, 3, NOTHING);
+  hand_record(h, &shader, 0.5f, 1000, 3, BARRIERS);
   compare((runner){hand_run, &one_by_hand}, (runner){hand_run, h}, rounds,
           "one dispatch in a submit, and three (both by hand)", true);
+  compare((runner){hand_run, &one_by_hand}, (runner){hand_run, &at_once}, rounds,
+          "one dispatch in a submit, and three without barriers (both by hand)", true);
   ratios[1] = compare((runner){hand_run, h}, (runner){ours_run, &three}, rounds,
                       "three dispatches in one submit", true);
   hand_release(h);
@@ -494,7 +501,7 @@ static void first_answer(bool is_ours) {
   } else {
     for (int k = 0; k < 2; k++) hand_buffer(&h, k, sizeof x);
     hand_shader shader = hand_build(&h, code);
-    hand_record(&h, &shader, 0.5f, 1000, 1);
+    hand_record(&h, &shader, 0.5f, 1000, 1, NOTHING);
     hand_run(&h);
   }
   printf("%.6f\n", seconds() - start);
