@@ -60,11 +60,31 @@ bool parser_end_extra(parser *p) {
   return true;
 }
 
+static bool emit_plain(parser *p, vyre_op op, uint32_t offset) {
+  parser_at(p, offset);
+  return builder_emit(p->builder, &(inst){.op = (uint8_t)op}) != 0;
+}
+
+static bool emit_ends(parser *p, uint32_t count, uint32_t offset) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!emit_plain(p, VYRE_OP_END, offset)) return false;
+  return true;
+}
+
+// A header that is wrong opens nothing: what was emitted for it is closed, so that what follows can
+// still be checked.
+static bool fail_header(parser *p, uint32_t ends, uint32_t offset) {
+  emit_ends(p, ends, offset);
+  return false;
+}
+
 static bool open_block(parser *p, block_kind kind, uint32_t ends, uint32_t first, uint32_t offset) {
-  if (p->token.kind != TOKEN_LBRACE)
-    return parser_fail_expected(p, "`{`",
-                                p->token.kind == TOKEN_ASSIGN ? "compare with `==`"
-                                                              : "open the block on this line");
+  if (p->token.kind != TOKEN_LBRACE) {
+    parser_fail_expected(p, "`{`",
+                         p->token.kind == TOKEN_ASSIGN ? "compare with `==`"
+                                                       : "open the block on this line");
+    return fail_header(p, ends, offset);
+  }
   parser_comments_before(p, COMMENT_BEFORE_OP, first, false);
   parser_next(p);
   parser_comment_after(p, COMMENT_AFTER_OP, code_count(p) - 1);
@@ -75,11 +95,6 @@ static bool open_block(parser *p, block_kind kind, uint32_t ends, uint32_t first
                 .offset = offset,
                 .others_returned = true};
   return vec_push(&p->blocks, made) || parser_fail_memory(p);
-}
-
-static bool emit_plain(parser *p, vyre_op op, uint32_t offset) {
-  parser_at(p, offset);
-  return builder_emit(p->builder, &(inst){.op = (uint8_t)op}) != 0;
 }
 
 // ---- statements ---------------------------------------------------------------------------------
@@ -435,9 +450,11 @@ static bool read_assignment(parser *p) {
 static bool read_if(parser *p, uint32_t ends, uint32_t first, uint32_t offset) {
   uint32_t condition;
   expression_begin(p);
-  return expression_read(p, false, &condition) &&
-         expression_add(p, &(inst){.op = VYRE_OP_IF, .arg = {condition}}, VYRE_VOID, offset) &&
-         expression_emit(p) && open_block(p, BLOCK_IF, ends, first, offset);
+  if (!expression_read(p, false, &condition) ||
+      !expression_add(p, &(inst){.op = VYRE_OP_IF, .arg = {condition}}, VYRE_VOID, offset) ||
+      !expression_emit(p))
+    return fail_header(p, ends - 1, offset); // the branches before it
+  return open_block(p, BLOCK_IF, ends, first, offset);
 }
 
 static bool read_for(parser *p, uint32_t first, uint32_t offset) {
@@ -473,11 +490,19 @@ static bool read_condition(parser *p, uint32_t offset) {
          expression_emit(p);
 }
 
+// The condition of a while that has none.
+static void emit_never(parser *p) {
+  inst in = {.op = VYRE_OP_DO, .arg = {vyre_build_bool(p->builder, false)}};
+  builder_emit(p->builder, &in);
+}
+
 static bool read_while(parser *p, uint32_t first, uint32_t offset) {
   parser_next(p);
   if (!emit_plain(p, VYRE_OP_WHILE, offset)) return false;
   if (p->token.kind == TOKEN_LBRACE) return open_block(p, BLOCK_WHILE_HEAD, 1, first, offset);
-  return read_condition(p, offset) && open_block(p, BLOCK_WHILE, 1, first, offset);
+  if (read_condition(p, offset)) return open_block(p, BLOCK_WHILE, 1, first, offset);
+  emit_never(p);
+  return fail_header(p, 1, offset);
 }
 
 static bool read_do(parser *p, uint32_t offset) {
@@ -517,12 +542,6 @@ static bool read_else(parser *p, block closed) {
   bool ok = parser_take_word(p, WORD_IF) ? read_if(p, closed.ends + 1, first + 1, if_offset)
                                          : open_block(p, BLOCK_ELSE, closed.ends, first, offset);
   return ok && follow_branch(p, &closed);
-}
-
-static bool emit_ends(parser *p, uint32_t count, uint32_t offset) {
-  for (uint32_t i = 0; i < count; i++)
-    if (!emit_plain(p, VYRE_OP_END, offset)) return false;
-  return true;
 }
 
 // At `}`; the brace of a region or function is left to parser_block.
@@ -631,15 +650,23 @@ void parser_resync_declaration(parser *p) {
   }
 }
 
+// A block that cannot be closed is left.
+static void leave_block(parser *p) {
+  block b = p->blocks.at[p->blocks.count - 1];
+  if (b.kind <= BLOCK_FUNCTION) return;
+  if (b.kind == BLOCK_WHILE_HEAD) emit_never(p);
+  emit_ends(p, b.owed + b.ends, p->token.offset);
+  p->blocks.count--;
+}
+
 // Goes on behind a wrong statement; a block that it opens is looked at, too.
 static bool recover_statement(parser *p, uint32_t began) {
   uint32_t name = p->declaring;
   p->declaring = 0;
   if (!parser_recover(p)) return false;
-  bool is_stuck = p->at == began;
   parser_resync(p);
-  if (p->token.kind == TOKEN_RBRACE && is_stuck) { // a block that cannot be closed is left
-    if (p->blocks.at[p->blocks.count - 1].kind > BLOCK_FUNCTION) p->blocks.count--;
+  if (p->token.kind == TOKEN_RBRACE && p->at == began) {
+    leave_block(p);
     parser_next(p);
   }
   if (p->token.kind == TOKEN_LBRACE && !open_block(p, BLOCK_BROKEN, 0, 0, p->token.offset))
