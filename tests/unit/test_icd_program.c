@@ -536,13 +536,16 @@ static void programs_that_cannot_be_made(void **state) {
 static void variables_of_a_program_last(void **state) {
   (void)state;
   static const char text[] = "global int counter;\nglobal float table[70];\n"
+                             "global int begun = 7;\n"
                              "kernel void add(int n) {\n  atomic_add(&counter, n);\n"
+                             "  atomic_add(&begun, n);\n"
                              "  table[69] = table[69] + 0.5f;\n}\n"
                              "kernel void get(global int *o) {\n  o[0] = counter;\n"
-                             "  o[1] = (int)(table[69] * 2);\n  o[2] = table[0] == 0;\n}\n";
+                             "  o[1] = (int)(table[69] * 2);\n  o[2] = table[0] == 0;\n"
+                             "  o[3] = begun;\n}\n";
   icd i = icd_begin(text, 0);
   cl_program again = icd_build(&i, text, NULL);
-  int out[3], steps[] = {3, 40};
+  int out[4], steps[] = {3, 40};
   cl_mem o = icd_buffer(&i, sizeof out, NULL);
   cl_kernel add = icd_kernel(&i, "add"), get = icd_kernel(&i, "get");
   for (int k = 0; k < 2; k++) {
@@ -552,13 +555,13 @@ static void variables_of_a_program_last(void **state) {
   OK(clSetKernelArg(get, 0, sizeof o, &o));
   icd_run(&i, get, 1);
   icd_read(&i, o, sizeof out, out);
-  assert_true(out[0] == 43 && out[1] == 2 && out[2] == 1);
-  // Another program of the same text has variables of its own, which begin with zero.
+  assert_true(out[0] == 43 && out[1] == 2 && out[2] == 1 && out[3] == 50);
+  // Another program of the same text has variables of its own, which begin anew.
   cl_kernel fresh = clCreateKernel(again, "get", NULL);
   OK(clSetKernelArg(fresh, 0, sizeof o, &o));
   icd_run(&i, fresh, 1);
   icd_read(&i, o, sizeof out, out);
-  assert_true(out[0] == 0 && out[1] == 0 && out[2] == 1);
+  assert_true(out[0] == 0 && out[1] == 0 && out[2] == 1 && out[3] == 7);
   OK(clReleaseKernel(fresh));
   OK(clReleaseKernel(add));
   OK(clReleaseKernel(get));

@@ -153,7 +153,7 @@ static void base_store(lowering *l, base *b, const pointer *p, int64_t disp, ref
     return;
   }
   case B_TABLE:
-    if (b->space == SPACE_GLOBAL) { // its declaration refuses that
+    if (b->space == SPACE_GLOBAL) { // a buffer of the next round
       note(l, &b->is_written);
       return;
     }
@@ -313,9 +313,7 @@ static void note_order(lowering *l, base *b, vyre_type type, uint32_t offset) {
 vyre_mem atomic_place(lowering *l, const pointer *p, uint32_t which, vyre_type type,
                       atomic_kind kind, ref *index, uint32_t offset) {
   base *b = p->set->at[which];
-  if (b->kind == B_TABLE && b->space == SPACE_GLOBAL)
-    lower_refuse(l, offset, "an atomic operation on a variable that begins with a value",
-                 "leave the value out, and bind it to the buffer of the variable's name");
+  if (b->kind == B_TABLE && b->space == SPACE_GLOBAL) base_begin_global(l, b);
   if (b->kind != B_MEMORY || (b->space != SPACE_GLOBAL && b->space != SPACE_LOCAL))
     lower_refuse(l, offset, "an atomic operation on private or constant memory",
                  "use global or local memory");

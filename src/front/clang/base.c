@@ -255,6 +255,44 @@ void base_declare_table(lowering *l, base *b, const char *name, const ctype *typ
   if (!b->has_buffer) base_words(b);
 }
 
+// ---- variables in global memory -----------------------------------------------------------------
+
+void base_stand_in(lowering *l, base *b, const char *name, const ctype *type, uint32_t offset) {
+  note(l, &b->is_global);
+  base_declare_shared(l, b, name, type, type->size, offset);
+  b->space = SPACE_GLOBAL;
+}
+
+void base_begin_global(lowering *l, base *b) {
+  note(l, &b->is_read); // whether it has begun
+  note(l, &b->is_written);
+  base_stand_in(l, b, b->name, b->type, b->offset);
+}
+
+static uint64_t own_words(const base *b) {
+  uint64_t words = (b->size + b->word_bytes - 1) / b->word_bytes;
+  return words ? words : 1;
+}
+
+// Kernels that access a variable in words of other sizes agree about how large its buffer is.
+static uint64_t mark_words(const base *b) {
+  return b->type->align > b->word_bytes ? b->type->align / b->word_bytes : 1;
+}
+
+uint64_t base_word_total(const base *b) {
+  return own_words(b) + (b->is_global && b->table ? mark_words(b) : 0);
+}
+
+// The caller binds zeros; the mark behind the variable says that it has its values. It is a one in
+// the lowest byte, whatever the words are.
+static void begin_once(lowering *l, base *b) {
+  ref at = e_const(l, VYRE_U32, own_words(b));
+  vyre_type bits = type_unsigned(b->word_bytes);
+  ref mark = e_bits(l, bits, vyre_build_load(l->b, b->mem, at));
+  vyre_build_if(l->b, e_binary(l, VYRE_OP_EQ, mark, e_zero(l, bits)));
+  vyre_build_store(l->b, b->mem, at, e_const(l, b->word, 1));
+}
+
 // A table that is indexed by a value is a buffer of its own, filled by a region that runs first.
 void base_fill_table(lowering *l, base *b) {
   const leaf *leaves = type_leaves(l->u, b->type, b->offset);
@@ -263,10 +301,12 @@ void base_fill_table(lowering *l, base *b) {
   vyre_build_grid(l->b, 1, &one, (uint32_t[]){1, 1, 1});
   pointer p = pointer_to(l, b);
   b->kind = B_MEMORY;
+  if (b->is_global) begin_once(l, b);
   for (uint32_t i = 0; i < b->type->leaf_count; i++) {
-    if (!b->table[i]) continue; // a transient buffer begins as zeros
+    if (!b->table[i]) continue; // it begins as zeros
     store_scalar(l, &p, (int64_t)leaves[i].offset, e_const(l, leaves[i].type->scalar, b->table[i]),
                  b->offset);
   }
+  if (b->is_global) vyre_build_end(l->b);
   vyre_build_region_end(l->b);
 }

@@ -184,11 +184,6 @@ static void declare_value_params(lowering *l, decl *d, const char *name, uint32_
   }
 }
 
-static uint64_t word_total(const base *b) {
-  uint64_t words = (b->size + b->word_bytes - 1) / b->word_bytes;
-  return words ? words : 1;
-}
-
 // Functions may have tables and variables of the same name.
 static const char *table_name(lowering *l, uint32_t table, const char *wanted) {
   const char *name = ast_free_name(l->u, l->kernel, wanted);
@@ -208,7 +203,7 @@ static void declare_globals(lowering *l) {
     b->has_buffer = true;
     base_words(b);
     b->mem = vyre_build_buffer(l->b, b->name, b->word, base_access(b),
-                               e_const(l, VYRE_U32, word_total(b)));
+                               e_const(l, VYRE_U32, base_word_total(b)));
   }
 }
 
@@ -260,11 +255,11 @@ static void declare_interface(lowering *l, uint32_t *first_param) {
   declare_globals(l);
   for (uint32_t i = 0; i < l->base_count; i++) {
     base *b = l->bases[i];
-    if (!b->table || !b->is_dynamic) continue;
+    if (!b->table || !b->is_dynamic || b->is_global) continue;
     b->name = table_name(l, i, b->name);
     b->has_buffer = true;
     base_words(b);
-    b->mem = vyre_build_transient(l->b, b->name, b->word, e_const(l, VYRE_U32, word_total(b)));
+    b->mem = vyre_build_transient(l->b, b->name, b->word, e_const(l, VYRE_U32, base_word_total(b)));
   }
 }
 
@@ -340,7 +335,8 @@ static void build_round(lowering *l) {
   uint32_t *first_param = UNIT_ARRAY(l->u, l->kernel->param_count, uint32_t);
   declare_interface(l, first_param);
   for (uint32_t i = 0; i < l->base_count; i++)
-    if (l->bases[i]->table && l->bases[i]->is_dynamic) base_fill_table(l, l->bases[i]);
+    if (l->bases[i]->table && (l->bases[i]->is_dynamic || l->bases[i]->is_global))
+      base_fill_table(l, l->bases[i]);
   vyre_build_region_begin(l->b, l->kernel->name);
   ref grid[3];
   if (l->has_own_grid) grid_extents(l, first_param, grid);

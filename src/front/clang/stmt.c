@@ -261,26 +261,32 @@ static bool all_zero(lowering *l, const value *v) {
   return true;
 }
 
+// Whether a kernel of the source may change the variable. What the other kernels do is not known.
+static bool may_change(const lowering *l, const base *b, const decl *d) {
+  if (d->is_const) return false;
+  uint32_t kernels = 0;
+  for (uint32_t i = 0; i < l->u->ast->function_count; i++)
+    kernels += l->u->ast->functions[i]->is_kernel;
+  return b->is_written || kernels > 1;
+}
+
 // A buffer of the program, which is declared in the next round: the caller keeps what is in it from
-// one dispatch to the next. What begins with a value is read only, as no kernel that changes it is
-// taken.
+// one dispatch to the next. What begins with a value that stays is a table.
 static void declare_global(lowering *l, base *b, decl *d) {
   if (b->kind != B_NONE) return; // declared once per kernel, however often it is reached
   value init = {d->type, NULL};
   lower_at(l, d->offset);
   if (d->init) init = init_value(l, d->type, d->init);
   if (init.at && !all_zero(l, &init)) {
-    if (b->is_written || !all_constant(l, &init))
-      lower_refuse(l, d->offset, "a variable in global memory that begins with a value and changes",
-                   "leave the value out, and bind it to the buffer of the variable's name");
+    if (!all_constant(l, &init))
+      lower_refuse(l, d->offset, "a variable in global memory that begins with an address",
+                   "leave the address out, and assign it");
     base_declare_table(l, b, d->name, d->type, &init, d->offset);
     b->space = SPACE_GLOBAL;
+    if (may_change(l, b, d)) base_begin_global(l, b);
     return;
   }
-  note(l, &b->is_global);
-  // A stand-in for this round, which is thrown away.
-  base_declare_shared(l, b, d->name, d->type, d->type->size, d->offset);
-  b->space = SPACE_GLOBAL;
+  base_stand_in(l, b, d->name, d->type, d->offset);
 }
 
 void lower_decl(lowering *l, decl *d) {

@@ -111,6 +111,11 @@ void base_declare(lowering *l, base *b, const char *name, const ctype *type, bas
 void base_declare_table(lowering *l, base *b, const char *name, const ctype *type,
                         const value *init, uint32_t offset);
 void base_fill_table(lowering *l, base *b); // its region
+// A variable in global memory: a buffer of the next round. In this one, which is thrown away,
+// something stands in for it.
+void base_stand_in(lowering *l, base *b, const char *name, const ctype *type, uint32_t offset);
+void base_begin_global(lowering *l, base *b); // the same of a table, which its buffer begins with
+uint64_t base_word_total(const base *b);      // of its buffer
 void base_declare_shared(lowering *l, base *b, const char *name, const ctype *type,
                          uint64_t size_bytes, uint32_t offset);
 vyre_access base_access(const base *b);                // what the kernel does with a buffer
