@@ -254,6 +254,11 @@ static bool all_constant(lowering *l, const value *v) {
   return true;
 }
 
+// A pointer that needs nothing computed is the same in every block.
+static bool is_fixed_pointer(const value *v) {
+  return v->at && v->type->kind == T_POINTER && v->at->p && !v->at->p->index && !v->at->p->sel;
+}
+
 static bool all_zero(lowering *l, const value *v) {
   uint64_t bits;
   for (uint32_t i = 0; i < v->type->leaf_count; i++)
@@ -267,7 +272,7 @@ static bool may_change(const lowering *l, const base *b, const decl *d) {
   uint32_t kernels = 0;
   for (uint32_t i = 0; i < l->u->ast->function_count; i++)
     kernels += l->u->ast->functions[i]->is_kernel;
-  return b->is_written || kernels > 1;
+  return b->is_written || b->is_mutable || kernels > 1;
 }
 
 // A buffer of the program, which is declared in the next round: the caller keeps what is in it from
@@ -278,9 +283,13 @@ static void declare_global(lowering *l, base *b, decl *d) {
   lower_at(l, d->offset);
   if (d->init) init = init_value(l, d->type, d->init);
   if (init.at && !all_zero(l, &init)) {
+    if (is_fixed_pointer(&init) && !may_change(l, b, d)) {
+      base_declare(l, b, d->name, d->type, BASE_PARAMETER, &init, 0, d->offset);
+      return;
+    }
     if (!all_constant(l, &init))
       lower_refuse(l, d->offset, "a variable in global memory that begins with an address",
-                   "leave the address out, and assign it");
+                   "declare it constant, as in `global int *constant p = &x`");
     base_declare_table(l, b, d->name, d->type, &init, d->offset);
     b->space = SPACE_GLOBAL;
     if (may_change(l, b, d)) base_begin_global(l, b);
@@ -316,6 +325,10 @@ void lower_decl(lowering *l, decl *d) {
       d->space == SPACE_CONSTANT || (d->type->kind == T_ARRAY && d->is_const && d->writes == 0);
   if (is_table && init.at && all_constant(l, &init)) {
     base_declare_table(l, b, d->name, d->type, &init, d->offset);
+    return;
+  }
+  if (d->space == SPACE_CONSTANT && is_fixed_pointer(&init)) {
+    base_declare(l, b, d->name, d->type, BASE_PARAMETER, &init, since, d->offset);
     return;
   }
   if (d->space == SPACE_CONSTANT)

@@ -1,10 +1,10 @@
-// A variable in global memory begins with numbers, not with addresses.
+// A variable in global memory that changes begins with numbers, not with an address.
 // RUN: vyre check %s
 // EXPECT-EXIT: 3
-// CHECK: error-global-variable.cl:9:17: error: a variable in global memory that begins with an address is not supported.
-// CHECK-NEXT: global int *global at = &counter;
+// CHECK: error-global-variable.cl:9:20: error: a variable in global memory that begins with an address is not supported.
+// CHECK-NEXT: global int *global at = &counters[1];
 // CHECK-NEXT: ^
-// CHECK-NEXT: Fix: leave the address out, and assign it
-global int counter = 3;
-global int *global at = &counter;
-kernel void k(global int *o) { o[0] = (*at)++; }
+// CHECK-NEXT: Fix: declare it constant, as in `global int *constant p = &x`
+global int counters[2] = {3, 4};
+global int *global at = &counters[1];
+kernel void k(global int *o) { o[0] = *at--; }
