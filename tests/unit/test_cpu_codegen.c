@@ -603,6 +603,42 @@ static void test_other_targets(void **state) {
   }
 }
 
+static unsigned count_of(const char *text, const char *word) {
+  unsigned count = 0;
+  for (const char *at = text; (at = strstr(at, word)); at++) count++;
+  return count;
+}
+
+// How many turns there are is known only when the loop begins, and is counted there: LLVM would not
+// work it out from ends that were loaded.
+static void test_loops_of_one_lane_are_unrolled(void **state) {
+  (void)state;
+  static const char text[] = "program product()\n"
+                             "buffer value: f32[] read\n"
+                             "buffer first: u32[] read\n"
+                             "buffer y: f32[] write\n"
+                             "region main grid(len(y)) {\n"
+                             "  let row = global_id.x\n"
+                             "  var sum: f32 = 0.0\n"
+                             "  for i in first[row]..first[row + 1] { sum = sum + value[i] }\n"
+                             "  y[row] = sum\n"
+                             "}\n";
+  const cpu_codegen *g;
+  vyre_error error = {0};
+  vyre_program *p = parse(text);
+  cpu_code code;
+  cpu_options options = {.width = 1, .want_llvm = true, .tier = VYRE_TIER_FULL};
+  assert_int_equal(cpu_codegen_get(&g, &error), VYRE_OK);
+  assert_int_equal(g->compile(p, &options, &code, &error), VYRE_OK);
+  unsigned unrolled = count_of(code.llvm, "fadd");
+  cpu_code_free(&code);
+  options.tier = VYRE_TIER_QUICK;
+  assert_int_equal(g->compile(p, &options, &code, &error), VYRE_OK);
+  if (unrolled < count_of(code.llvm, "fadd") + 3) fail_msg("%u additions", unrolled);
+  cpu_code_free(&code);
+  vyre_program_release(p);
+}
+
 static void test_debug_lines(void **state) {
   (void)state;
   static const char text[] = "program lines()\n"
@@ -689,6 +725,7 @@ int main(void) {
       cmocka_unit_test(test_atomics),
       cmocka_unit_test(test_float_atomics),
       cmocka_unit_test(test_other_targets),
+      cmocka_unit_test(test_loops_of_one_lane_are_unrolled),
       cmocka_unit_test(test_debug_lines),
       cmocka_unit_test(test_remarks),
   };

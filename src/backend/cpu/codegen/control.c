@@ -325,6 +325,7 @@ static void set_counter(emitter *e, uint32_t i, llval k) {
 typedef struct counting {
   vyre_type type; // of the compare: 64-bit counters may pass the end of their type
   llval lo, hi, step;
+  llval last; // or NULL: how many turns follow the first one, of a count by ones
 } counting;
 
 static counting count_of(emitter *e, const inst *in) {
@@ -340,12 +341,19 @@ static llval begins(const emitter *e, const counting *c) {
   return is_less(e, c->type ? c->type : VYRE_I64, c->lo, c->hi);
 }
 
+// Whether another turn follows that of k.
+static llval goes_on(const emitter *e, const counting *c, llval k, llval next) {
+  if (c->type) return has_next(e, k, c->hi, c->step);
+  if (!c->last) return is_less(e, VYRE_I64, next, c->hi);
+  return LLVMBuildICmp(e->b, LLVMIntNE, LLVMBuildSub(e->b, k, c->lo, ""), c->last, "");
+}
+
 // The body for lo <= k < hi, where lo < hi; goes on behind it when the counter is through, and to
 // the loop's exit when everybody left.
 static void emit_count(emitter *e, uint32_t i, const counting *c, llval before, bool polls) {
   const inst *in = &e->p->code[i];
   uint32_t depth = e->depth - 1;
-  llblock head = build_block(e, "for"), again = build_block(e, "step");
+  llblock head = build_block(e, "for"), again = head;
   llblock through = build_block(e, "through"), from = LLVMGetInsertBlock(e->b);
   build_go(e, head);
   build_at(e, head);
@@ -359,11 +367,14 @@ static void emit_count(emitter *e, uint32_t i, const counting *c, llval before, 
   build_go(e, loop->next);
   build_at(e, loop->next);
   llval next = c->type ? LLVMBuildAdd(e->b, k, c->step, "") : LLVMBuildNSWAdd(e->b, k, c->step, "");
-  llval more = c->type ? has_next(e, k, c->hi, c->step) : is_less(e, VYRE_I64, next, c->hi);
-  LLVMBuildCondBr(e->b, more, again, through);
-  build_at(e, again);
-  repeat(e, loop, head, polls);
   llblock latch = LLVMGetInsertBlock(e->b);
+  if (polls || loop->live) again = build_block(e, "step");
+  LLVMBuildCondBr(e->b, goes_on(e, c, k, next), again, through);
+  if (again != head) {
+    build_at(e, again);
+    repeat(e, loop, head, polls);
+    latch = LLVMGetInsertBlock(e->b);
+  }
   LLVMAddIncoming(k, &next, &latch, 1);
   build_at(e, through);
 }
@@ -448,6 +459,18 @@ typedef struct taking {
   across *across;
 } taking;
 
+static bool is_by_ones(llval step) {
+  return LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1;
+}
+
+// LLVM takes several turns together where it need not work out how many there are: they are counted
+// before the loop, and frozen, so that it does not look at what they were made of.
+static llval last_turn(const emitter *e, const counting *all, llval lo, llval is_last) {
+  llval left = LLVMBuildSub(e->b, all->hi, lo, "");
+  llval turns = LLVMBuildSelect(e->b, is_last, left, const_i64(e->u, CHUNK), "");
+  return LLVMBuildSub(e->b, LLVMBuildFreeze(e->b, turns, ""), const_i64(e->u, 1), "");
+}
+
 static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval before, taking t) {
   llblock head = build_block(e, "chunk"), on = build_block(e, "next_chunk");
   llblock from = LLVMGetInsertBlock(e->b), exit = e->open[e->depth - 1].exit;
@@ -460,6 +483,7 @@ static void emit_chunks(emitter *e, uint32_t i, const counting *all, llval befor
   llval is_last = LLVMBuildICmp(e->b, LLVMIntSGE, end, all->hi, "");
   counting c = {
       .lo = lo, .hi = LLVMBuildSelect(e->b, is_last, all->hi, end, ""), .step = all->step};
+  if (e->width == 1 && is_by_ones(all->step)) c.last = last_turn(e, all, lo, is_last);
   if (t.across)
     emit_count_across(e, i, &c, t.across);
   else if (t.ahead)
