@@ -588,5 +588,6 @@ const body_kind body_kinds[] = {
     {"barrier", NEEDS_BARRIERS, maker_barrier},
     {"table", NEEDS_BARRIERS | NEEDS_LOOPS, maker_table},
     {"meeting", NEEDS_BARRIERS | NEEDS_LOOPS, maker_meeting},
+    {"shifts", NEEDS_BARRIERS, maker_shifts},
 };
 const uint32_t body_kind_count = sizeof body_kinds / sizeof *body_kinds;

@@ -122,6 +122,54 @@ void maker_table(maker *m) {
   maker_store_own(m, maker_as(m, last, m->memories[FOR_OUTPUT].type));
 }
 
+// ---- shifts -------------------------------------------------------------------------------------
+
+// l + c, near where a part of the array begins: c is up to `back` before it, or `on` behind.
+static node shifted(maker *m, node local, uint32_t from, uint32_t back, uint32_t on) {
+  uint32_t c = from - back + maker_below(m, back + on);
+  return maker_binary(m, VYRE_OP_ADD, local, maker_const(m, VYRE_U32, c));
+}
+
+// s[l] = ...  { barrier  x = s[l + c] op s[l + d]  if l >= e { x = ... }  s[2 * n + l + f] = x }
+// y[own] = s[l]: two parts of an array that are read and written in turn, at other offsets each
+// time, as scans and trees do whose steps are known. Some of what is between them, and before and
+// behind the array, is reached, too, but nothing that another one writes in the same phase.
+void maker_shifts(maker *m) {
+  uint32_t size = group_size(m), phases = 1 + maker_below(m, 6);
+  char name[16];
+  snprintf(name, sizeof name, "s%u", m->name_count++);
+  vyre_mem s = vyre_build_shared(m->b, name, VYRE_U32, 3 * size);
+  node local = local_number(m);
+  vyre_build_store(m->b, s, local.value, maker_value(m, VYRE_U32).value);
+  for (uint32_t phase = 0; phase < phases; phase++) {
+    bool is_back = phase % 2;
+    uint32_t from = is_back ? 2 * size : 0, to = is_back ? 0 : 2 * size;
+    uint32_t back = is_back ? size / 4 : size, on = is_back ? size : size / 4 + 1;
+    vyre_build_barrier(m->b);
+    node one = shifted(m, local, from, maker_chance(m, 40) ? 0 : back, on);
+    node x = {vyre_build_load(m->b, s, one.value), VYRE_U32, 0};
+    vyre_var v = maker_var(m, x);
+    bool is_gated = maker_chance(m, 60), is_partial = maker_chance(m, 40);
+    if (is_gated) {
+      node gate = maker_const(m, VYRE_U32, maker_below(m, size + 1));
+      vyre_op op = maker_chance(m, 50) ? VYRE_OP_LT : VYRE_OP_GE;
+      vyre_build_if(m->b, maker_binary(m, op, local, gate).value);
+    }
+    node other = shifted(m, local, from, back, on);
+    node found = {vyre_build_load(m->b, s, other.value), VYRE_U32, 0};
+    vyre_build_set(m->b, v, maker_binary(m, VYRE_OP_ADD, found, local).value);
+    if (is_gated && !is_partial) vyre_build_end(m->b);
+    node place = shifted(m, local, to, maker_chance(m, 40) ? size / 2 : 0, size / 2 + 1);
+    vyre_build_store(m->b, s, place.value, maker_get(m, v, VYRE_U32).value);
+    if (is_gated && is_partial) vyre_build_end(m->b);
+  }
+  vyre_build_barrier(m->b);
+  node at =
+      maker_binary(m, VYRE_OP_ADD, local, maker_const(m, VYRE_U32, phases % 2 ? 2 * size : 0));
+  node last = {vyre_build_load(m->b, s, at.value), VYRE_U32, 0};
+  maker_store_own(m, maker_as(m, last, m->memories[FOR_OUTPUT].type));
+}
+
 // ---- meetings -----------------------------------------------------------------------------------
 
 // Below `count`: in which iteration an invocation comes to the barrier.

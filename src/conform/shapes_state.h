@@ -135,6 +135,7 @@ void maker_turns(maker *m);
 void maker_barrier(maker *m);
 void maker_table(maker *m);
 void maker_meeting(maker *m);
+void maker_shifts(maker *m);
 
 typedef enum body_need {
   NEEDS_LOOPS = 1,    // few invocations

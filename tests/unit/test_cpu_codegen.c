@@ -603,6 +603,44 @@ static void test_other_targets(void **state) {
   }
 }
 
+// A scan's steps are constants: what is read at an offset is made of two vectors of the step
+// before, and the array is in memory only before and behind.
+static void test_shared_arrays_in_registers(void **state) {
+  (void)state;
+  static const char scan[] = "program scan()\n"
+                             "buffer in: f32[] read\n"
+                             "buffer out: f32[] write\n"
+                             "region r grid(len(in)) workgroup(64) {\n"
+                             "  shared s: f32[128]\n"
+                             "  let l = local_id.x\n"
+                             "  s[l] = in[global_id.x]\n"
+                             "  barrier\n"
+                             "  s[l + 64] = s[l] + s[l - 1]\n"
+                             "  barrier\n"
+                             "  s[l] = s[l + 64] + s[l + 61]\n"
+                             "  barrier\n"
+                             "  out[global_id.x] = s[l]\n"
+                             "}\n";
+  static const char remark[] = "r: 1 shared array is in registers over phases whose rows are known";
+  check_remark(scan, 16, remark);
+  check_remark(scan, 8, remark);
+  const cpu_codegen *g;
+  vyre_error error = {0};
+  vyre_program *p = parse(scan);
+  cpu_code code;
+  cpu_options options = {.width = 16, .want_llvm = true};
+  assert_int_equal(cpu_codegen_get(&g, &error), VYRE_OK);
+  assert_int_equal(g->compile(p, &options, &code, &error), VYRE_OK);
+  assert_null(strstr(code.llvm, "alloca"));
+  assert_non_null(strstr(code.llvm, "shufflevector <16 x float>"));
+  cpu_code_free(&code);
+  options.tier = VYRE_TIER_QUICK;
+  assert_int_equal(g->compile(p, &options, &code, &error), VYRE_OK);
+  assert_null(strstr(code.remarks, "in registers"));
+  cpu_code_free(&code);
+  vyre_program_release(p);
+}
+
 static unsigned count_of(const char *text, const char *word) {
   unsigned count = 0;
   for (const char *at = text; (at = strstr(at, word)); at++) count++;
@@ -725,6 +763,7 @@ int main(void) {
       cmocka_unit_test(test_atomics),
       cmocka_unit_test(test_float_atomics),
       cmocka_unit_test(test_other_targets),
+      cmocka_unit_test(test_shared_arrays_in_registers),
       cmocka_unit_test(test_loops_of_one_lane_are_unrolled),
       cmocka_unit_test(test_debug_lines),
       cmocka_unit_test(test_remarks),

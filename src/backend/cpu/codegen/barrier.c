@@ -6,7 +6,7 @@
 //
 // Invocations may have returned before a barrier: then some are missing there, which is an error,
 // unless all returned, which ends the group.
-#include "backend/cpu/codegen/kernel.h"
+#include "backend/cpu/codegen/lines.h"
 
 #include "base/error.h"
 #include "ir/op_groups.h"
@@ -225,6 +225,7 @@ static void emit_block(group *g, uint32_t first, uint32_t end) {
       i = stop;
       continue;
     }
+    if (in->op != VYRE_OP_BARRIER) lines_leave(g->k, g->b); // ways part, or meet
     switch ((vyre_op)in->op) {
     case VYRE_OP_IF: i = emit_group_if(g, i); break;
     case VYRE_OP_FOR: i = emit_group_for(g, i); break;
@@ -243,6 +244,8 @@ static void emit_block(group *g, uint32_t first, uint32_t end) {
     case OPS_NONE: VYRE_BUG("cpu", "`%s` is in no phase", op_table[in->op].name);
     }
   }
+  // Nobody reads what the last phase leaves.
+  (end == g->k->region->body.end ? lines_forget : lines_leave)(g->k, g->b);
 }
 
 // ---- the group ----------------------------------------------------------------------------------

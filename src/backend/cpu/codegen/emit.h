@@ -78,6 +78,7 @@ typedef struct kernel {
   uint32_t *update;        // per operation: the store that it is part of; see private.c
   bool is_large;           // so much code that LLVM has to be spared
   const uint8_t *voted;    // per operation: an `if` that holds for all of a workgroup, or NULL
+  struct lines *lines;     // shared arrays that may be in registers, or NULL; see lines.h
   struct tally **tallies;  // per buffer: copies that are counted into, or NULL
   uint32_t tally_count;
   uint64_t scratch_bytes;

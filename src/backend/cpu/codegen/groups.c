@@ -23,8 +23,9 @@ static llval first_of(kernel *k, LLVMBuilderRef b, const row *r, int axis) {
 void group_rows_begin(kernel *k, LLVMBuilderRef b, group_rows *g, row *r) {
   const uint32_t *size = k->region->workgroup;
   llval zero = const_i64(k->u, 0);
-  count_begin(k, b, &g->z, zero, const_i64(k->u, size[2]), 1);
-  count_begin(k, b, &g->y, zero, const_i64(k->u, size[1]), 1);
+  g->y.at = g->z.at = zero;
+  if (size[2] > 1) count_begin(k, b, &g->z, zero, const_i64(k->u, size[2]), 1);
+  if (size[1] > 1) count_begin(k, b, &g->y, zero, const_i64(k->u, size[1]), 1);
   r->local[1] = g->y.at;
   r->local[2] = g->z.at;
   r->y[0] = LLVMBuildAdd(b, first_of(k, b, r, 1), g->y.at, "");
@@ -35,8 +36,8 @@ void group_rows_begin(kernel *k, LLVMBuilderRef b, group_rows *g, row *r) {
 }
 
 void group_rows_end(kernel *k, LLVMBuilderRef b, const group_rows *g) {
-  count_end(k, b, &g->y);
-  count_end(k, b, &g->z);
+  if (k->region->workgroup[1] > 1) count_end(k, b, &g->y);
+  if (k->region->workgroup[2] > 1) count_end(k, b, &g->z);
 }
 
 static void emit_plain_group(kernel *k, LLVMBuilderRef b, versions *v, row *r) {

@@ -2,6 +2,7 @@
 //
 // One region becomes one function. Its entry block loads what the dispatch brings, as far as the
 // body asks for it.
+#include "backend/cpu/codegen/lines.h"
 #include "backend/cpu/codegen/tally.h"
 
 #include "analysis/bounds.h"
@@ -369,7 +370,7 @@ bool kernel_emit(unit *u, uint32_t index, cpu_region_code *out) {
   plan plan = {0};
   phases phases;
   if (!allocate(&k) || !ranges_compute(&u->arena, u->p, k.region, &k.known) ||
-      !make_plan(&k, &plan, &phases))
+      !make_plan(&k, &plan, &phases) || !lines_plan(&k, &plan))
     return false;
   k.is_large = plan.is_large;
   snprintf(out->symbol, sizeof out->symbol, "vyre_%u_%.40s", index, k.region->name);

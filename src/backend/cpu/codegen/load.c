@@ -7,6 +7,7 @@
 #include "backend/cpu/codegen/access.h"
 #include "backend/cpu/codegen/ahead.h"
 #include "backend/cpu/codegen/guard.h"
+#include "backend/cpu/codegen/lines.h"
 #include "backend/cpu/codegen/pack.h"
 #include "backend/cpu/codegen/run.h"
 
@@ -213,6 +214,11 @@ void emit_load(emitter *e, uint32_t i) {
   llval early = e->packing ? packed_value(e, i) : ahead_value(e, i);
   if (early) {
     value_set(e, i, 0, early);
+    return;
+  }
+  llval line = lines_load(e, i);
+  if (line) {
+    value_set(e, i, 0, from_memory(e, (vyre_type)in->type, line));
     return;
   }
   if (run_is_loaded(e, i) || (!is_uniform(e, in->arg[1]) && run_load(e, i))) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What became of a region, for people: one line per fact, "region: fact".
-#include "backend/cpu/codegen/kernel.h"
+#include "backend/cpu/codegen/lines.h"
 
 static const char *const class_names[ACCESS_CLASSES] = {
     [ACCESS_UNIFORM] = "uniform",           [ACCESS_CONTIGUOUS] = "contiguous",
@@ -64,6 +64,10 @@ static void write_phases(const kernel *k, const plan *plan, strbuf *out) {
         k->region->name);
   strbuf_printf(out, "%s: %u phases between barriers, %u values kept over them\n", k->region->name,
                 count, kept);
+  uint32_t lines = lines_count(k);
+  if (lines)
+    strbuf_printf(out, "%s: %u shared %s in registers over phases whose rows are known\n",
+                  k->region->name, lines, lines == 1 ? "array is" : "arrays are");
 }
 
 void write_remarks(const kernel *k, const plan *plan) {

@@ -4,6 +4,7 @@
 // guard.h), and elsewhere vectors in which only some lanes are active. The body is lowered once for
 // each of the two.
 #include "backend/cpu/codegen/kernel.h"
+#include "backend/cpu/codegen/lines.h"
 #include "backend/cpu/codegen/tally.h"
 
 // ---- loops --------------------------------------------------------------------------------------
@@ -399,11 +400,25 @@ static uint32_t find_pieces(const row *r, const stretch *stretches, uint32_t cou
   return pieces;
 }
 
+// Whole vectors, each for itself: where it is and what it accesses are constants.
+static void emit_each(kernel *k, emitter *e, const row *r, int64_t x, int64_t stop) {
+  bool is_main = e->is_main;
+  for (; x < stop; x += e->width) {
+    emit_vector(e, r, const_i64(k->u, (uint64_t)x), NULL);
+    e->is_main = false; // each access is counted once
+  }
+  e->is_main = is_main;
+}
+
 // Without a loop around it, LLVM sees what a phase leaves in memory and the next one finds there.
 static void emit_pieces(kernel *k, versions *v, const row *r, const piece *pieces, uint32_t count) {
+  bool is_each = lines_wants(k, r->code);
+  (is_each ? lines_enter : lines_leave)(k, v->fast->b);
   for (uint32_t i = 0; i < count; i++) {
     llval x = const_i64(k->u, (uint64_t)pieces[i].x);
-    if (pieces[i].code)
+    if (pieces[i].code && is_each)
+      emit_each(k, pieces[i].code, r, pieces[i].x, pieces[i].stop);
+    else if (pieces[i].code)
       emit_stretch(k, pieces[i].code, r, x, const_i64(k->u, (uint64_t)pieces[i].stop));
     else
       emit_vector(v->part, r, x, v->part->width == 1 ? NULL : tail_mask(v->part, x, r->x1));
@@ -427,6 +442,7 @@ static void emit_mixed_row(kernel *k, versions *v, const row *whole) {
     emit_pieces(k, v, &cut, pieces, known);
     return;
   }
+  lines_leave(k, v->fast->b);
   if (v->repeats && !v->fast->keep && v->fast->width > 1) {
     emit_overlapping_row(k, v, &cut, &stretches[0]);
     return;
@@ -451,6 +467,13 @@ void emit_row(kernel *k, versions *v, const row *r) {
     emit_mixed_row(k, v, r);
     return;
   }
+  int64_t x0, x1;
+  if (lines_wants(k, r->code) && is_known(r->x0, &x0) && is_known(r->x1, &x1)) {
+    lines_enter(k, v->fast->b);
+    emit_each(k, v->fast, r, x0, x1);
+    return;
+  }
+  lines_leave(k, v->fast->b);
   count_loop l;
   count_begin(k, v->fast->b, &l, r->x0, r->x1, v->fast->width);
   emit_vector(v->fast, r, l.at, NULL);

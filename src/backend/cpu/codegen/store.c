@@ -5,6 +5,7 @@
 // in order.
 #include "backend/cpu/codegen/access.h"
 #include "backend/cpu/codegen/guard.h"
+#include "backend/cpu/codegen/lines.h"
 #include "backend/cpu/codegen/run.h"
 
 static void store_element(const emitter *e, const place *p, llval index, llval value) {
@@ -221,7 +222,7 @@ void emit_store(emitter *e, uint32_t i) {
     private_store(e, i);
     return;
   }
-  if (!e->aside && run_store(e, i)) return;
+  if (lines_store(e, i) || (!e->aside && run_store(e, i))) return;
   place p = place_of(e, in->arg[0]);
   for (unsigned row = 0; row < store_rows(e, in); row++) {
     if (is_uniform(e, in->arg[1]))
