@@ -79,6 +79,7 @@ int main(int argc, char **argv) {
   bool is_wanted[PHASES] = {true, true}, ok = true;
   report *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (all == MAP_FAILED) return 1;
+  setvbuf(stdout, NULL, _IOLBF, 0); // a row is there as soon as it was measured
   int at = 1;
   for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
     if (!strcmp(argv[at], "--json")) {

@@ -229,54 +229,79 @@ static uint32_t count_of(const char *text, const char *word) {
   return count;
 }
 
+typedef struct tally {
+  uint64_t wrong, unusable, split, whole, deep, early;
+} tally;
+
+static void show_difference(const trial *t, uint64_t seed, uint32_t ranks, const difference *d,
+                            const outcome *found, const char *explained, bool with_text) {
+  vyre_error error;
+  char *text = NULL;
+  printf("seed %" PRIu64 ", %u ranks: %s %s\n%s", seed, ranks, d->text, found->error.message,
+         explained ? explained : "");
+  if (with_text && vyre_program_print(t->program, &text, NULL, &error) == VYRE_OK) puts(text);
+  vyre_free(text);
+}
+
+// False without memory.
+static bool try_trial(trial *t, uint64_t seed, uint32_t ranks, tally *all) {
+  outcome expected, found;
+  difference d;
+  char *explained = NULL;
+  if (!make_outcome(t, &expected) || !make_outcome(t, &found)) return false;
+  for (uint32_t b = 0; b < t->buffer_count; b++)
+    memset(found.buffers[b].data, 0xee, found.buffers[b].size_bytes);
+  run_alone(t, seed, ranks, &expected);
+  if (expected.status == VYRE_OK) {
+    run_cluster(t, seed, ranks, seed % 3 ? "ref" : "cpu", &found, &explained);
+    compare_outcomes(t, &expected, &found, &d);
+    all->split += count_of(explained, ": split along");
+    all->whole += count_of(explained, ": whole on");
+    all->deep += count_of(explained, "parts overlap");
+    all->early += count_of(explained, "what needs no message first");
+    if (d.verdict != SAME && all->wrong++ < 5)
+      show_difference(t, seed, ranks, &d, &found, explained, all->wrong == 1);
+  } else {
+    all->unusable++;
+  }
+  vyre_free(explained);
+  free_outcome(&expected);
+  free_outcome(&found);
+  return true;
+}
+
+static void show_tally(FILE *out, uint64_t count, const tally *all) {
+  fprintf(out,
+          "%" PRIu64 " programs, %" PRIu64 " regions split (%" PRIu64 " overlap, %" PRIu64
+          " begin before messages are there), %" PRIu64 " whole, %" PRIu64 " unusable, %" PRIu64
+          " wrong\n",
+          count, all->split, all->deep, all->early, all->whole, all->unusable, all->wrong);
+}
+
+enum { TOLD_EVERY = 500 };
+
 int main(int argc, char **argv) {
   uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 300;
-  uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+  uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
   uint32_t fixed = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
-  uint64_t wrong = 0, unusable = 0, split = 0, whole = 0, deep = 0, early = 0;
+  tally all = {0};
   for (uint64_t i = 0; i < count; i++) {
-    uint64_t own = seed + i;
+    uint64_t seed = first + i;
     trial t;
     vyre_error error;
-    vyre_status status = own % 2 ? shapes_trial(&(shapes_options){.seed = own}, &t, NULL, &error)
-                                 : generate_trial(&(generate_options){.seed = own}, &t, &error);
+    vyre_status status = seed % 2 ? shapes_trial(&(shapes_options){.seed = seed}, &t, NULL, &error)
+                                  : generate_trial(&(generate_options){.seed = seed}, &t, &error);
     if (status != VYRE_OK) {
-      printf("seed %" PRIu64 ": %s\n", own, error.message);
+      printf("seed %" PRIu64 ": %s\n", seed, error.message);
       return 2;
     }
-    uint32_t ranks = fixed ? fixed : 1 + (uint32_t)(own * 2654435761u >> 16) % 8;
-    outcome expected, found;
-    difference d;
-    char *explained = NULL;
-    if (!make_outcome(&t, &expected) || !make_outcome(&t, &found)) return 2;
-    for (uint32_t b = 0; b < t.buffer_count; b++)
-      memset(found.buffers[b].data, 0xee, found.buffers[b].size_bytes);
-    run_alone(&t, own, ranks, &expected);
-    if (expected.status == VYRE_OK) {
-      run_cluster(&t, own, ranks, own % 3 ? "ref" : "cpu", &found, &explained);
-      compare_outcomes(&t, &expected, &found, &d);
-      split += count_of(explained, ": split along");
-      whole += count_of(explained, ": whole on");
-      deep += count_of(explained, "parts overlap");
-      early += count_of(explained, "what needs no message first");
-      if (d.verdict != SAME && wrong++ < 5) {
-        char *text = NULL;
-        printf("seed %" PRIu64 ", %u ranks: %s %s\n%s", own, ranks, d.text, found.error.message,
-               explained ? explained : "");
-        if (wrong == 1 && vyre_program_print(t.program, &text, NULL, &error) == VYRE_OK) puts(text);
-        vyre_free(text);
-      }
-    } else {
-      unusable++;
-    }
-    vyre_free(explained);
-    free_outcome(&expected);
-    free_outcome(&found);
+    uint32_t ranks = fixed ? fixed : 1 + (uint32_t)(seed * 2654435761u >> 16) % 8;
+    bool ok = try_trial(&t, seed, ranks, &all);
     trial_fini(&t);
+    if (!ok) return 2;
+    if (i && i % TOLD_EVERY == 0)
+      show_tally(stderr, i, &all); // whoever ends it knows how far it was
   }
-  printf("%" PRIu64 " programs, %" PRIu64 " regions split (%" PRIu64 " overlap, %" PRIu64
-         " begin before messages are there), %" PRIu64 " whole, %" PRIu64 " unusable, %" PRIu64
-         " wrong\n",
-         count, split, deep, early, whole, unusable, wrong);
-  return wrong != 0;
+  show_tally(stdout, count, &all);
+  return all.wrong != 0;
 }
