@@ -97,6 +97,7 @@ bool cluster_moves(uint32_t rank, uint32_t ranks, uint32_t buffer, const interva
   for (uint32_t n = 0; n < ranks && ok; n++) {
     intervals left = {0};
     if (!missing[n].count) continue;
+    if (n != rank && !intervals_meet(&missing[n], &has[rank])) continue; // others see to it
     ok = intervals_copy(&missing[n], &left) &&
          find_sources(rank, ranks, buffer, n, &left, has, sends, receives);
     intervals_free(&left);
