@@ -3,13 +3,12 @@
 
 #include "base/clock.h"
 #include "base/fpenv.h"
+#include "base/priority.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct entry {
   struct entry *next;
@@ -75,8 +74,7 @@ static void *work(void *argument) {
   worker *w = argument;
   fpenv_set();
   // Foreground dispatches come first where the cores do not suffice for both.
-  if (w->options.in_background)
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, 0) + WORKER_NICE);
+  if (w->options.in_background) priority_lower();
   pthread_mutex_lock(&w->lock);
   while (!w->is_ending) {
     bool is_tick = is_tick_due(w);

@@ -16,10 +16,8 @@ typedef struct worker worker;
 // Runs the job; `given_up` means: only free what belongs to it.
 typedef void (*worker_job)(void *context, bool given_up);
 
-enum { WORKER_NICE = 5 };
-
 typedef struct worker_options {
-  bool in_background; // gives way to the process's other threads, by WORKER_NICE
+  bool in_background; // gives way to the process's other threads, as base/priority.h says
   uint64_t tick_ns;   // from a poke to its tick
   void (*tick)(void *context);
   void *context;

@@ -3,12 +3,18 @@
 // The thread with a queue: its jobs, what is given up, ticks, and how it gives way.
 #include "runtime/worker.h"
 
+#include "base/clock.h"
+#include "base/priority.h"
+#include "../parsed_program.h"
+
 #include <fenv.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -149,6 +155,7 @@ static void a_poke_of_one_without_ticks_does_nothing(void **state) {
 
 typedef struct seen {
   int nice, rounding;
+  bool is_lowered;
 } seen;
 
 static void look(void *context, bool given_up) {
@@ -156,12 +163,14 @@ static void look(void *context, bool given_up) {
   seen *s = context;
   s->nice = getpriority(PRIO_PROCESS, 0);
   s->rounding = fegetround();
+  s->is_lowered = priority_is_lowered();
 }
 
 // By as much as it says, however nice the process is; and in the usual floating-point environment.
 static void the_background_gives_way(void **state) {
   (void)state;
-  int own = getpriority(PRIO_PROCESS, 0), nicer = own + WORKER_NICE < 19 ? own + WORKER_NICE : 19;
+  int own = getpriority(PRIO_PROCESS, 0),
+      nicer = own + PRIORITY_STEP < 19 ? own + PRIORITY_STEP : 19;
   for (int in_background = 0; in_background < 2; in_background++) {
     seen s = {0};
     fesetround(FE_UPWARD);
@@ -170,9 +179,52 @@ static void the_background_gives_way(void **state) {
     assert_true(worker_add(w, look, &s));
     worker_wait_idle(w);
     assert_int_equal(s.nice, in_background ? nicer : own);
+    assert_int_equal(s.is_lowered, in_background && nicer > own);
     assert_int_equal(s.rounding, FE_TONEAREST);
     worker_free(w);
   }
+}
+
+static vyre_program *many_regions(void) {
+  char text[4000] = "program p()\nbuffer x: u32[] readwrite\n";
+  for (int i = 0; i < 40; i++)
+    snprintf(text + strlen(text), sizeof text - strlen(text),
+             "region r%d grid(len(x)) { x[global_id.x] = x[global_id.x] * 3 + %d }\n", i, i);
+  return parse(text);
+}
+
+typedef struct compiling {
+  vyre_program *program;
+  vyre_status status;
+  uint64_t helps; // how often other threads did a part
+} compiling;
+
+static void compile_all(void *context, bool given_up) {
+  compiling *c = context;
+  vyre_executable *e = NULL;
+  vyre_compile_options options = {.threads = 4, .optimize = VYRE_OPTIMIZE_NONE};
+  (void)given_up;
+  clock_use before = clock_thread_use();
+  c->status = vyre_compile(c->program, "cpu", &options, &e, NULL);
+  c->helps = clock_thread_use().helps - before.helps;
+  vyre_executable_release(e);
+}
+
+// Other threads do not give way, so that it is not they who compile for it.
+static void the_background_compiles_alone(void **state) {
+  (void)state;
+  vyre_program *p = many_regions();
+  setenv("VYRE_CACHE", "off", 1);
+  for (int in_background = 0; in_background < 2; in_background++) {
+    compiling c = {.program = p};
+    worker *w = worker_new(&(worker_options){.in_background = in_background});
+    assert_true(worker_add(w, compile_all, &c));
+    worker_wait_idle(w);
+    worker_free(w);
+    assert_int_equal(c.status, VYRE_OK);
+    assert_int_equal(c.helps > 0, !in_background);
+  }
+  vyre_program_release(p);
 }
 
 static uint64_t own_cpu_ns(void) {
@@ -209,6 +261,7 @@ int main(void) {
       cmocka_unit_test(a_tick_waits_for_its_time_and_jobs_do_not),
       cmocka_unit_test(a_poke_of_one_without_ticks_does_nothing),
       cmocka_unit_test(the_background_gives_way),
+      cmocka_unit_test(the_background_compiles_alone),
       cmocka_unit_test(its_time_is_its_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

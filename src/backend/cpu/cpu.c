@@ -14,6 +14,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/pool.h"
+#include "base/priority.h"
 #include "base/watchdog.h"
 #include "ir/limits.h"
 
@@ -397,7 +398,7 @@ static vyre_status make_state(vyre_program *program, const vyre_compile_options 
                         .tier = options->tier,
                         .stop = stop,
                         .run = pool_run,
-                        .threads = s->threads,
+                        .threads = priority_is_lowered() ? 1 : s->threads,
                         .debug_lines = environment_get("VYRE_DEBUG_LINES") != NULL,
                         .source_name = program->source_name ? program->source_name : program->name};
   s->program = vyre_program_retain(program);
