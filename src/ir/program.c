@@ -205,10 +205,9 @@ static void eval_range(extent_eval *e, range part) {
 static vyre_status take_extent(const extent_eval *e, ref r, uint64_t limit, const char *what,
                                const char *name, uint64_t *out, vyre_error *error) {
   uint64_t value = value_of(e, r);
-  bool negative = type_is_signed(ref_type(e->program, r)) && (int64_t)value < 0;
   *out = value;
-  if (!negative && value <= limit) return VYRE_OK;
-  if (negative)
+  if (value <= limit) return VYRE_OK; // negative ones have their highest bit set
+  if (type_is_signed(ref_type(e->program, r)) && (int64_t)value < 0)
     return error_set(error, VYRE_ERROR_BINDING,
                      "%s `%s` comes out as %lld. Fix: pass parameters and buffers that make it "
                      "zero or more",

@@ -99,8 +99,8 @@ static bool run_boxes(void *context, uint64_t first, uint64_t end) {
 enum { BOX_X = 4096, BOX_INVOCATIONS = 16384, LEAST_BOXES = 4, MOST_BOXES = 32, BOX_NS = 4000 };
 
 static uint64_t boxes_wanted(uint32_t threads, uint64_t work_ns) {
-  uint64_t each = threads > 1 ? work_ns / threads / BOX_NS : 0;
   if (threads == 1) return 1;
+  uint64_t each = work_ns / threads / BOX_NS;
   return threads * (each < LEAST_BOXES ? LEAST_BOXES : each > MOST_BOXES ? MOST_BOXES : each);
 }
 
@@ -237,7 +237,8 @@ static vyre_status run_region(cpu_state *s, uint32_t index, const launch *l,
   vyre_status status = VYRE_OK;
   if (shape->invocations) {
     const cpu_region_code *code = &s->kernels.regions[index];
-    uint64_t work_ns = code->packs ? 0 : threads_work_ns(cost, most, shape->invocations);
+    bool is_shared = threads > 1 && !code->packs; // a short dispatch asks for no more than it needs
+    uint64_t work_ns = is_shared ? threads_work_ns(cost, most, shape->invocations) : 0;
     choose_box(code, l, shape, r->is_elastic, threads, boxes_wanted(threads, work_ns), &j);
     uint64_t boxes = j.count[0] * j.count[1] * j.count[2];
     uint64_t batch = boxes > threads ? boxes / (threads * MOST_BOXES) : 1;
